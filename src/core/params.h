@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * params.h: the parameters of params.def, read once from the environment.
+ */
+#ifndef LUCID_PARAMS_H
+#define LUCID_PARAMS_H
+
+#include <stddef.h>
+
+#include "visibility.h"
+
+#define LUCID_PARAM_C_string const char *
+#define LUCID_PARAM_C_int int
+#define LUCID_PARAM_C_size size_t
+#define LUCID_PARAM_C_flag int
+
+struct lucid_params {
+#define LUCID_PARAM(NAME, field, type, def, range, level, help) LUCID_PARAM_C_##type field;
+#include "params.def"
+#undef LUCID_PARAM
+};
+
+/** The parameters. The first call reads the environment; a bad value is reported once and its default used. Thread-safe. */
+LUCID_INTERNAL const struct lucid_params *lucid_params(void);
+
+/** Parses a number with an optional suffix K, M, G or T (powers of 1024). 0, or -1 if it is not one or overflows. */
+LUCID_INTERNAL int lucid_parse_size(const char *text, size_t *value);
+
+#endif
