@@ -10,7 +10,8 @@ find_library(CMOCKA_LIBRARY cmocka)
 
 function(lucid_add_unit_test NAME)
   add_executable(${NAME} ${ARGN} $<TARGET_OBJECTS:lucid_core>)
-  target_include_directories(${NAME} PRIVATE ${PROJECT_SOURCE_DIR}/src/core ${CMOCKA_INCLUDE_DIR})
+  target_include_directories(${NAME} PRIVATE ${PROJECT_SOURCE_DIR}/src/core
+                             ${PROJECT_SOURCE_DIR}/include ${CMOCKA_INCLUDE_DIR})
   target_link_libraries(${NAME} PRIVATE ${CMOCKA_LIBRARY} PkgConfig::HWLOC Threads::Threads ${CMAKE_DL_LIBS})
   target_compile_options(${NAME} PRIVATE ${LUCID_SANITIZE_FLAGS})
   target_link_options(${NAME} PRIVATE ${LUCID_SANITIZE_FLAGS})

@@ -8,6 +8,7 @@
 #define LUCID_COUNTERS_H
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "cells.h"
@@ -19,9 +20,17 @@
 #define LUCID_PEER_LIMIT LUCID_PEER_OUTSIDE
 #define LUCID_CELL_KEY(peer, kind) (((uint32_t)(peer) << 6) | (uint32_t)(kind))
 
+/** Kinds are below this. */
+#define LUCID_KIND_LIMIT 32
+/** Bin 0: 0 bytes; bin b: 2^(b-1) <= bytes < 2^b. */
+#define LUCID_SIZE_BINS 65
+
+struct lucid_size_bins {
+    _Atomic uint64_t count[LUCID_SIZE_BINS];
+};
+
 struct lucid_slot {
     _Atomic uint32_t key_plus_one; /* 0: free; written by the owner only */
-    uint32_t unused;
     _Atomic uint64_t count;
     _Atomic uint64_t bytes;
 };
@@ -32,18 +41,23 @@ struct lucid_shard {
     uint32_t used;
     struct lucid_slot *last; /* the slot of the latest message: most messages follow one of the same kind to the same peer */
     uint32_t last_key;
-    _Atomic uint64_t *histogram; /* [kind][bin] */
-    void *owner;
+    struct lucid_size_bins *_Atomic bins[LUCID_KIND_LIMIT]; /* made when a kind first occurs */
+    struct lucid_shard *next;
 };
 
 /** This thread's shard, or NULL before its first message. */
 extern LUCID_INTERNAL_TLS _Thread_local struct lucid_shard *lucid_my_shard;
 
-/** Books `messages` messages of `bytes` bytes in all. Thread-safe, wait-free but for a thread's first message to a peer. */
+/** Books `messages` messages of equal size, `bytes` bytes in all. Thread-safe; takes a lock only where the shard grows. */
 LUCID_INTERNAL void lucid_count(uint32_t peer, unsigned kind, uint64_t messages, uint64_t bytes);
+/** The same for messages whose single sizes are not known: they enter no histogram. */
+LUCID_INTERNAL void lucid_count_sum(uint32_t peer, unsigned kind, uint64_t messages, uint64_t bytes);
 
-/** Adds what all threads have booked so far to `cells` and `histogram` ([kind][bin], may be NULL). 0, or -1 without memory. */
-LUCID_INTERNAL int lucid_counters_read(struct lucid_cells *cells, uint64_t *histogram);
+/**
+ * Appends what all threads have booked so far, normalized: `cells` by (peer, kind), `sizes` by (bin, kind) with the count
+ * alone. 0, or -1 without memory.
+ */
+LUCID_INTERNAL int lucid_counters_read(struct lucid_cells *cells, struct lucid_cells *sizes);
 
 /** Bytes of memory that the counters hold. */
 LUCID_INTERNAL size_t lucid_counters_memory(void);

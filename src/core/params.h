@@ -22,6 +22,9 @@ struct lucid_params {
 /** The parameters. The first call reads the environment; a bad value is reported once and its default used. Thread-safe. */
 LUCID_INTERNAL const struct lucid_params *lucid_params(void);
 
+/** The table as text, a line each: name, type, default, range, level, help, separated by tabs. */
+LUCID_INTERNAL const char *lucid_params_describe(void);
+
 /** Parses a number with an optional suffix K, M, G or T (powers of 1024). 0, or -1 if it is not one or overflows. */
 LUCID_INTERNAL int lucid_parse_size(const char *text, size_t *value);
 
