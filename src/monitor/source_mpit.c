@@ -80,7 +80,7 @@ static void book_rest(uint32_t peer, struct mpit_peer *p, uint64_t count, uint64
     p->owed_bytes = 0;
     if (rest_count > 0) {
         unsigned kind = mpit.interposed ? LUCID_KIND_OTHER_COLL : LUCID_KIND_UNDIVIDED;
-        lucid_count(peer, kind, (uint64_t)rest_count, rest_bytes > 0 ? (uint64_t)rest_bytes : 0);
+        lucid_count_sum(peer, kind, (uint64_t)rest_count, rest_bytes > 0 ? (uint64_t)rest_bytes : 0);
         if (rest_bytes > 0) return;
     } else if (mpit.concurrent) {
         p->owed_count = rest_count;

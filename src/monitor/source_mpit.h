@@ -13,7 +13,7 @@
 int lucid_mpit_prepare(MPI_T_pvar_session *session, MPI_T_pvar_handle *count, MPI_T_pvar_handle *bytes, int *mode,
                        char *why, size_t why_size);
 
-/** The major version of Open MPI, or -1 for another library. Any time. version: the library's first line, may be NULL. */
+/** The major version of Open MPI, or -1 for another library. Any time. version: of which library, may be NULL. */
 int lucid_mpit_open_mpi_major(char *version, size_t size);
 
 /** The first series on which enabling the monitoring crashes MPI_Init (seen on 6.0.0rc2). */
