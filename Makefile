@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The front door. CMake and Ninja do the work; the scripts are in tools/.
+
+PREFIX ?= /usr/local
+MPI ?=
+BUILD ?= build/$(shell tools/codename)
+export LUCID_BUILD := $(BUILD)
+
+.DEFAULT_GOAL := help
+.PHONY: help packages build demo test bench install uninstall lab-down clean
+
+## make build                    build into build/<name of this system's release>
+## make demo                     run a real MPI program over several virtual nodes and leave a report
+## make test                     every test, sanitizers and fuzz targets included
+## make test MPI=trixie|forky    the same in a Debian chroot: Open MPI 5.0, 6.0 (needs root)
+## make bench                    the experiments in bench/
+## make install PREFIX=DIR       install (PREFIX is /usr/local by default); make uninstall PREFIX=DIR
+## make lab-down                 take down a lab that was left up
+## make clean                    remove the builds
+##
+## build, demo, test and bench install missing packages on Debian and Ubuntu (tools/packages); elsewhere they name them.
+## More settings of CMake: make build CMAKE_ARGS="-DLUCID_FORTRAN=OFF"; another MPI: PATH=/opt/mpi/bin:$PATH BUILD=build/mine
+help:
+	@sed -n 's/^## \{0,1\}//p' Makefile
+
+packages:
+	@tools/install-packages build
+
+build: packages
+	@tools/build release $(BUILD)
+
+demo:
+	@tools/demo
+
+test:
+	@tools/test $(MPI)
+
+bench: build
+	@tools/install-packages bench
+	@tools/bench
+
+install: build
+	@tools/install $(BUILD) $(abspath $(PREFIX))
+
+uninstall:
+	@tools/uninstall $(abspath $(PREFIX))
+
+lab-down:
+	@lab/lab down
+
+clean:
+	@rm -rf build

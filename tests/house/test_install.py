@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""An install tree as its users meet it: through CMake, pkg-config and the command, where it was put and after a move."""
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from house import ROOT, setting
+
+CONSUMER = os.path.join(ROOT, "tests", "house", "consumer")
+SAID = ["rank 0 sent 1000 bytes to rank 1", "rank 1 sent 1000 bytes to rank 0"]
+
+
+def run(*command, **options):
+    """Runs a command without the settings of this build; returns its standard output."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("LUCID_")}
+    environment.update(options.pop("env", {}))
+    done = subprocess.run([str(part) for part in command], env=environment, universal_newlines=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+    assert done.returncode == 0, "%s\n%s%s" % (command, done.stdout, done.stderr)
+    return done.stdout
+
+
+def tool(name, *arguments):
+    return run("/bin/bash", os.path.join(ROOT, "tools", name), *arguments)
+
+
+def files_below(folder):
+    return sorted(os.path.relpath(os.path.join(top, name), folder)
+                  for top, _, names in os.walk(folder) for name in names)
+
+
+@pytest.fixture(scope="module")
+def prefix(tmp_path_factory):
+    """A fresh install that was moved after it had been installed: nothing in it may remember the first place."""
+    base = tmp_path_factory.mktemp("install")
+    tool("install", setting("LUCID_BUILD_DIR"), base / "first")
+    shutil.move(str(base / "first"), str(base / "moved here"))
+    return base / "moved here"
+
+
+def library_dir(prefix):
+    for folder, _, names in os.walk(str(prefix)):
+        if "liblucid.so" in names:
+            return folder
+    raise AssertionError("no liblucid.so below %s" % prefix)
+
+
+def ring(program, environment=None):
+    out = run(setting("LUCID_MPIEXEC"), "-n", "2", program, env=environment or {})
+    return sorted(out.splitlines())
+
+
+def test_cmake_project(prefix, tmp_path):
+    build = tmp_path / "build"
+    run(setting("LUCID_CMAKE"), "-S", CONSUMER, "-B", build, "-DCMAKE_PREFIX_PATH=%s" % prefix,
+        "-DCMAKE_C_COMPILER=" + setting("LUCID_CC"), "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror")
+    run(setting("LUCID_CMAKE"), "--build", build)
+    assert ring(build / "consumer") == SAID
+
+
+def test_another_minor_version_is_refused(prefix, tmp_path):
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.20)\nproject(C LANGUAGES C)\n"
+                                           "find_package(Lucid 99.0 REQUIRED)\n")
+    done = subprocess.run([setting("LUCID_CMAKE"), "-S", str(source), "-B", str(tmp_path / "build"),
+                           "-DCMAKE_PREFIX_PATH=%s" % prefix], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert done.returncode != 0 and b"99.0" in done.stderr
+
+
+def test_pkg_config(prefix, tmp_path):
+    libdir = library_dir(prefix)
+    environment = {"PKG_CONFIG_PATH": os.path.join(libdir, "pkgconfig")}
+    flags = run("pkg-config", "--cflags", "--libs", "lucid", env=environment)
+    assert run("pkg-config", "--modversion", "lucid", env=environment).strip() == version()
+    program = tmp_path / "consumer"
+    # As a shell does it: pkg-config quotes the blank in the directory's name.
+    run("/bin/sh", "-c", "mpicc -Wall -Wextra -Werror '%s/consumer.c' %s -o '%s'" % (CONSUMER, flags.strip(), program))
+    assert ring(program, {"LD_LIBRARY_PATH": libdir}) == SAID
+
+
+def version():
+    with open(os.path.join(ROOT, "CMakeLists.txt"), encoding="utf-8") as stream:
+        return stream.read().split("project(Lucid VERSION ")[1].split()[0]
+
+
+def paths_of(command):
+    """What the package's _paths.py says, read by the interpreter and through the launcher that the command uses."""
+    code = ("import importlib.util, importlib.machinery, json, sys; l = importlib.machinery.SourceFileLoader('launcher', sys.argv[1]);"
+            "s = importlib.util.spec_from_loader('launcher', l); m = importlib.util.module_from_spec(s); l.exec_module(m);"
+            "from lucid import _paths as p; print(json.dumps([p.LIBRARY, p.LIBDIR, p.VERSION, p.MPI_NAME, p.MPI_VERSION, p.MPIEXEC]))")
+    import json
+    return json.loads(run("/usr/bin/python3", "-c", code, command))
+
+
+def check_paths(command, libdir):
+    library, modules, release, name, mpi_version, mpiexec = paths_of(command)
+    assert os.path.dirname(library) == os.path.realpath(libdir) and os.path.isfile(library)
+    assert modules == os.path.join(os.path.realpath(libdir), "lucid") and os.path.isdir(modules)
+    assert release == version() and name and mpi_version and os.access(mpiexec, os.X_OK)
+
+
+def test_installed_command_knows_its_library(prefix):
+    check_paths(prefix / "bin" / "lucid", library_dir(prefix))
+
+
+def test_command_in_the_build_tree_knows_its_library():
+    build = setting("LUCID_BUILD_DIR")
+    check_paths(os.path.join(build, "bin", "lucid"), os.path.join(build, "lib"))
+
+
+def test_both_commands_start(prefix):
+    for command in (prefix / "bin" / "lucid", os.path.join(setting("LUCID_BUILD_DIR"), "bin", "lucid")):
+        assert version() in run(command, "--version", cwd="/")
+
+
+def test_a_link_to_the_command_works(prefix, tmp_path):
+    (tmp_path / "lucid").symlink_to(prefix / "bin" / "lucid")
+    assert version() in run(tmp_path / "lucid", "--version", cwd="/")
+
+
+def test_no_place_of_the_build_is_left_in_the_install_tree(prefix):
+    """Debug information apart, which names the sources: it is cut off before the library is searched."""
+    places = {os.path.realpath(place).encode() for place in (ROOT, setting("LUCID_BUILD_DIR"), os.path.dirname(str(prefix)))}
+    wrong = []
+    for name in files_below(prefix):
+        path = os.path.join(str(prefix), name)
+        data = without_debug_information(path) if ".so" in name or ".a" in name[-2:] else open(path, "rb").read()
+        wrong += ["%s names %s" % (name, place.decode()) for place in places if place in data]
+    assert wrong == []
+
+
+def without_debug_information(path):
+    import tempfile
+    with tempfile.NamedTemporaryFile() as stripped:
+        run("objcopy", "--strip-all" if ".so" in path else "--strip-debug", path, stripped.name)
+        with open(stripped.name, "rb") as stream:
+            return stream.read()
+
+
+def test_uninstall_removes_everything_and_nothing_else(tmp_path):
+    prefix = tmp_path / "prefix"
+    (prefix / "bin").mkdir(parents=True)
+    (prefix / "bin" / "mine").write_text("kept\n")
+    tool("install", setting("LUCID_BUILD_DIR"), prefix)
+    assert len(files_below(prefix)) > 5
+    run(prefix / "bin" / "lucid", "--version", env={"PYTHONDONTWRITEBYTECODE": ""})  # leaves compiled files
+    tool("uninstall", prefix)
+    assert files_below(prefix) == ["bin/mine"] and sorted(os.listdir(prefix)) == ["bin"]
+
+
+def test_uninstall_refuses_a_list_that_leads_outside(tmp_path):
+    (tmp_path / "share" / "lucid").mkdir(parents=True)
+    (tmp_path / "share" / "lucid" / "files").write_text("../victim\n")
+    with pytest.raises(AssertionError, match="not below"):
+        tool("uninstall", tmp_path)

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a program that links or preloads liblucid may see of it: nothing without one of our prefixes."""
+import os
+import re
+import subprocess
+
+import pytest
+
+from house import ROOT, read, setting
+
+ALLOWED = re.compile(r"""^(?:
+    lucid_\w+               # lucid.h, and what the library shares with its own modules
+  | MPI_[A-Z]\w+            # wrappers of the MPI library's functions; MPI_M_ of MPI_Monitoring.h
+  | mpi_\w+_{1,2}           # their Fortran entry points
+  | mpi_\w+_f08(?:ts)?      # without an underscore, as some compilers have it
+  | __(?:mpi_monitoring|lucid)_MOD_\w+   # the Fortran modules
+)$""", re.VERBOSE)
+
+
+def exported(library):
+    """Names that a shared library defines for others."""
+    out = subprocess.run([setting("LUCID_NM"), "-D", "--defined-only", library], check=True, universal_newlines=True,
+                         stdout=subprocess.PIPE).stdout
+    return {line.split()[-1].split("@")[0] for line in out.splitlines() if line.strip()}
+
+
+def libraries():
+    folder = os.path.dirname(setting("LUCID_BUILT_LIBRARY"))
+    return sorted({os.path.realpath(os.path.join(folder, name)) for name in os.listdir(folder) if ".so" in name})
+
+
+def test_only_our_prefixes():
+    assert libraries()
+    for library in libraries():
+        assert {name for name in exported(library) if not ALLOWED.match(name)} == set(), library
+
+
+@pytest.mark.parametrize("name", ["json_write", "cells_grow", "MPI_", "main", "environ", "PMPI_Send", "lucid", "opal_init"])
+def test_a_foreign_name_would_be_seen(name):
+    assert not ALLOWED.match(name)
+
+
+@pytest.mark.parametrize("name", ["lucid_init", "MPI_M_start", "MPI_Send", "mpi_send_", "mpi_send_f08_", "__lucid_MOD_x"])
+def test_our_names_are_let_through(name):
+    assert ALLOWED.match(name)
+
+
+def declared(header):
+    """Functions that a public header declares."""
+    text = re.sub(r"/\*.*?\*/", "", read("include/" + header), flags=re.DOTALL)
+    return set(re.findall(r"LUCID_PUBLIC[^;(]*?\b(\w+)\s*\(", text))
+
+
+@pytest.mark.parametrize("header", sorted(name for name in os.listdir(os.path.join(ROOT, "include")) if name.endswith(".h")))
+def test_what_the_headers_promise_is_there(header):
+    promised = declared(header)
+    names = exported(setting("LUCID_BUILT_LIBRARY"))
+    if header == "MPI_Monitoring.h" and "MPI_M_init" not in names:
+        pytest.skip("built with -DLUCID_MPI_M=OFF")
+    assert promised - names == set()
+    assert promised or header == "lucid_types.h"
