@@ -42,26 +42,38 @@ static inline void lucid_call_leave(bool entered)
 /** A blocking or nonblocking user send, once it has succeeded. Any destination; MPI_PROC_NULL counts nothing. */
 LUCID_INTERNAL void lucid_call_send(MPI_Count count, MPI_Datatype type, int dest, MPI_Comm comm);
 
-/** Persistent sends. `init` is called always (also while nobody listens), start for each outermost MPI_Start(all). */
+/** Persistent sends and collectives. `init` is called always (also while nobody listens). */
 LUCID_INTERNAL void lucid_call_send_init(MPI_Request request, MPI_Count count, MPI_Datatype type, int dest, MPI_Comm comm);
-LUCID_INTERNAL void lucid_call_start(int n, const MPI_Request *requests);
+/** Whether any persistent request is known: otherwise nothing needs to be done around MPI_Start. */
+LUCID_INTERNAL bool lucid_call_requests_known(void);
+/** The kind to enter with: that of the first collective among the requests, else LUCID_KIND_P2P. */
+LUCID_INTERNAL int lucid_call_start_kind(int n, const MPI_Request *requests);
+/** MPI_Start or MPI_Startall has succeeded. `entered`: count them. Called always: the library may have put new requests in
+ *  the place of those it was given (Open MPI's ob1 does so while the previous message is still under way). */
+LUCID_INTERNAL void lucid_call_start(bool entered, int n, const MPI_Request *before, const MPI_Request *after);
 /** A request is about to be freed by MPI_Request_free. Always called. */
 LUCID_INTERNAL void lucid_call_request_free(MPI_Request request);
 
 /** Partitioned sends: `count` elements per partition. `init` always, `ready` when outermost. */
 LUCID_INTERNAL void lucid_call_psend_init(MPI_Request request, MPI_Count count, MPI_Datatype type, int dest, MPI_Comm comm);
-LUCID_INTERNAL void lucid_call_pready(int partitions, MPI_Request request);
+LUCID_INTERNAL void lucid_call_pready(MPI_Count partitions, MPI_Request request);
 
-/** A one-sided call to `target` (rank in the window's group). kind: LUCID_KIND_PUT ... LUCID_KIND_COMPARE_AND_SWAP. */
+/**
+ * A one-sided call to `target` (rank in the window's group; MPI_PROC_NULL counts nothing). One message of the origin's
+ * bytes: put and accumulate move them to the target, get from it. get_accumulate counts the same way, so that it equals an
+ * accumulate; with MPI_NO_OP the origin's buffer is not read and the result's bytes count instead, so that it equals a get.
+ * fetch_and_op and compare_and_swap move one element. kind: LUCID_KIND_PUT ... LUCID_KIND_COMPARE_AND_SWAP.
+ */
 LUCID_INTERNAL void lucid_call_one_sided(int kind, MPI_Count count, MPI_Datatype type, int target, MPI_Win win);
 
 /** Pattern of a collective call, for sources that do not see its messages: what this process contributes nominally. */
 enum lucid_coll_shape {
     LUCID_COLL_TO_ALL,       /* the same bytes to every other process (allgather, allreduce, barrier) */
-    LUCID_COLL_FROM_ROOT,    /* root: the same bytes to every other (bcast) or its own part (scatter) */
+    LUCID_COLL_FROM_ROOT,    /* root: the same number of bytes to every other (bcast, scatter) */
+    LUCID_COLL_FROM_ROOT_V,  /* root: counts[i] elements to process i (scatterv) */
     LUCID_COLL_TO_ROOT,      /* non-roots: bytes to root (gather, reduce) */
     LUCID_COLL_TO_HIGHER,    /* bytes to every higher rank (scan, exscan) */
-    LUCID_COLL_VECTOR,       /* counts[i] elements to process i (alltoallv, reduce_scatter, scatterv at root) */
+    LUCID_COLL_VECTOR,       /* counts[i] elements to process i (alltoallv, alltoallw, reduce_scatter) */
     LUCID_COLL_NEIGHBORS,    /* bytes to every outgoing neighbor of the topology */
     LUCID_COLL_NEIGHBORS_V   /* counts[i] elements to outgoing neighbor i */
 };
@@ -74,27 +86,38 @@ struct lucid_coll_call {
     int root;                  /* rooted shapes; MPI_ROOT and MPI_PROC_NULL on inter-communicators */
     MPI_Count count;           /* elements, where all peers get the same */
     MPI_Datatype type;
-    const int *counts;         /* vector shapes; one of the two */
-    const MPI_Count *counts_c;
+    const int *counts;         /* vector shapes; one of the three: in C, */
+    const MPI_Count *counts_c; /* of large-count calls, */
+    const MPI_Fint *counts_f;  /* in Fortran */
     const MPI_Datatype *types; /* alltoallw: per peer; else NULL and `type` holds */
+    const MPI_Fint *types_f;   /* the same in Fortran */
 };
 LUCID_INTERNAL void lucid_call_collective(const struct lucid_coll_call *call);
+/** A persistent collective has been made. Always called. It counts when it is started. */
+LUCID_INTERNAL void lucid_call_coll_init(MPI_Request request, const struct lucid_coll_call *call);
 
-/** Around nonblocking and persistent collectives (see source.h); called always. */
+/** Around nonblocking and persistent collectives (see source.h); called always. Nested pairs of a thread count as one (an
+ *  MPI whose Fortran entry points call its C ones makes them). */
 LUCID_INTERNAL void lucid_call_nbc_begin(MPI_Comm comm, int kind, bool persistent, int64_t *token);
 LUCID_INTERNAL void lucid_call_nbc_end(MPI_Comm comm, int kind, bool persistent, int64_t token);
 
-/** Around window creation; called always. */
+/** Around window creation; called always; nested as above. */
 LUCID_INTERNAL void lucid_call_window_begin(void);
 LUCID_INTERNAL void lucid_call_window_end(void);
 
 /** After a successful MPI_Init or MPI_Init_thread, before MPI_Finalize, and at MPI_Pcontrol: the whole-run recording of
- *  `lucid run` (LUCID_DIR). Nothing happens when LUCID_DIR is not set. */
+ *  `lucid run` (LUCID_DIR). Nothing happens when LUCID_DIR is not set. Init and finalize may
+ *  come twice (from a Fortran entry point and from the C one that it calls): the second does nothing. */
 LUCID_INTERNAL void lucid_call_init(void);
 LUCID_INTERNAL void lucid_call_finalize(void);
 LUCID_INTERNAL void lucid_call_pcontrol(int level);
 
-/** World rank of `rank` of comm's (remote) group, or LUCID_PEER_OUTSIDE. Cached on the communicator. */
+/** World rank of `rank` of comm's (remote) group, or LUCID_PEER_OUTSIDE. Cached on the communicator. Thread-safe. */
 LUCID_INTERNAL uint32_t lucid_world_rank(MPI_Comm comm, int rank);
+/** World rank of `rank` of the window's group, or LUCID_PEER_OUTSIDE. Cached on the window. Thread-safe. */
+LUCID_INTERNAL uint32_t lucid_world_rank_win(MPI_Win win, int rank);
+
+/** Whether the program's MPI calls come through the wrappers of src/pmpi. */
+LUCID_INTERNAL bool lucid_wrappers_interposed(void);
 
 #endif

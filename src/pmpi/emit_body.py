@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a wrapper does, said once for C and Fortran. A dialect says how a call is made and how an argument is read."""
+import re
+
+HEAD = """/* SPDX-License-Identifier: BSD-3-Clause
+ * Made by generate.py from functions.py and the installed mpi.h. */
+"""
+
+
+class Dialect:
+    """One function's way to speak: the base of emit_c.C and emit_fortran.Fortran."""
+
+    counts = {"int": "counts", "MPI_Count": "counts_c"} # field of struct lucid_coll_call by element type
+    types = "types"
+
+    def __init__(self, function, name, parameters):
+        self.function, self.name = function, name
+        self.parameters = dict(zip(function.arguments, parameters))
+
+    def call(self):
+        """Statements that make the call and leave its return code in `rc`."""
+        raise NotImplementedError
+
+    def values(self, text):
+        """Declarations that make the arguments named in `text` usable in C."""
+        raise NotImplementedError
+
+    def expression(self, text):
+        """`text` with the arguments written as this dialect reads them."""
+        raise NotImplementedError
+
+    def starts(self):
+        """Prefix of the functions that bracket MPI_Start and MPI_Startall, the number and the array of requests."""
+        raise NotImplementedError
+
+
+def used(text, names):
+    """The `names` that occur in `text`, in the order of `names`."""
+    words = set(re.findall(r"\w+", text))
+    return [name for name in names if name in words]
+
+
+def collective(dialect):
+    """The report of a collective call."""
+    fields = [".kind = LUCID_KIND_" + dialect.function.kind, ".comm = comm"]
+    for field in dialect.function.report.split():
+        key, _, value = field.partition("=")
+        if key == "shape":
+            value = "LUCID_COLL_" + value
+        elif key == "counts":
+            array = used(value, dialect.parameters)[-1]
+            key = dialect.counts["MPI_Count" if "MPI_Count" in dialect.parameters[array].type else "int"]
+        elif key == "types":
+            key = dialect.types
+        fields.append(f".{key} = {value}".replace("?", " ? ").replace(":", " : "))
+    call = "&(const struct lucid_coll_call){" + ", ".join(fields) + "}"
+    if dialect.function.action == "coll_init":
+        return f"lucid_call_coll_init(request, {call});"
+    return f"lucid_call_collective({call});"
+
+
+def around(dialect):
+    """Statements right before and right after the call, and the text whose arguments they need."""
+    action, kind = dialect.function.action, "LUCID_KIND_" + dialect.function.kind
+    if action == "window":
+        return ["lucid_call_window_begin();"], ["lucid_call_window_end();"], ""
+    if action in ("icoll", "coll_init", "icomm"):
+        persistent = "true" if action == "coll_init" else "false"
+        return (["int64_t token = 0;", f"lucid_call_nbc_begin(comm, {kind}, {persistent}, &token);"],
+                [f"lucid_call_nbc_end(comm, {kind}, {persistent}, token);"], "comm")
+    return [], [], ""
+
+
+def report(dialect, done):
+    """What is told once the call has succeeded. `done`: arguments that are converted already."""
+    action = dialect.function.action
+    if action in ("label", "icomm", "window"):
+        return []
+    text = collective(dialect) if "coll" in action else dialect.function.report + ";"
+    always = action in ("request", "coll_init")
+    condition = "rc == MPI_SUCCESS" if always else "LUCID_UNLIKELY(entered) && rc == MPI_SUCCESS"
+    values = dialect.values(" ".join(word for word in re.findall(r"\w+", text) if word not in done))
+    return [f"if ({condition}) {{", *["    " + line for line in values], "    " + dialect.expression(text), "}"]
+
+
+def bracketed(dialect):
+    """The usual wrapper: enter, call, report, leave."""
+    before, after, needs = around(dialect)
+    return [*dialect.values(needs), f"const bool entered = lucid_call_enter(LUCID_KIND_{dialect.function.kind});",
+            *before, *dialect.call(), *after, *report(dialect, used(needs, dialect.parameters)),
+            "lucid_call_leave(entered);"]
+
+
+def start(dialect):
+    prefix, number, requests = dialect.starts()
+    return ["struct lucid_starts starts;", f"{prefix}_begin(&starts, {number}, {requests});",
+            "const bool entered = lucid_call_enter(lucid_starts_kind(&starts));", *dialect.call(),
+            f"{prefix}_end(&starts, entered, rc, {requests});", "lucid_call_leave(entered);"]
+
+
+def request_free(dialect):
+    # the table lets go first: once it is freed, the handle may be another thread's new request
+    return [*dialect.values("request"), dialect.expression("lucid_call_request_free(request);"), *dialect.call()]
+
+
+def init(dialect):
+    return [*dialect.call(), "if (rc == MPI_SUCCESS) lucid_call_init();"]
+
+
+def finalize(dialect):
+    return ["lucid_call_finalize();", *dialect.call()]
+
+
+def pcontrol(dialect):
+    return [*dialect.call(), *dialect.values("level"), "lucid_call_pcontrol(level);"]
+
+
+SPECIAL = {"start": start, "startall": start, "request_free": request_free, "init": init, "finalize": finalize,
+           "pcontrol": pcontrol}
+
+
+def body(dialect):
+    """The lines of the wrapper."""
+    return SPECIAL.get(dialect.function.action, bracketed)(dialect)
+
+
+def indent(lines):
+    return "\n".join("    " + line for line in lines)

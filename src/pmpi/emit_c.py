@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The C wrappers: MPI_X calls PMPI_X. Argument names are the table's, types are mpi.h's."""
+import re
+
+import emit_body
+import mpi_header
+
+PROLOGUE = mpi_header.INCLUDES + """
+#include "wrappers.h"
+
+#define IN_PLACE(buffer) ((buffer) == MPI_IN_PLACE)
+"""
+
+
+class C(emit_body.Dialect):
+    def call(self):
+        return [f"const int rc = P{self.name}({', '.join(self.function.arguments)});"]
+
+    def values(self, text):
+        return []
+
+    def expression(self, text):
+        if "request" in self.parameters and self.parameters["request"].type.endswith("*"):
+            return re.sub(r"\brequest\b", "*request", text)
+        return text
+
+    def starts(self):
+        return "lucid_starts", "count" if "count" in self.parameters else "1", self.function.arguments[-1]
+
+    def parameter_list(self, declared):
+        named = [f"{p.type} {name}{p.suffix}".replace("* ", "*") for name, p in self.parameters.items()]
+        return ", ".join([*named, *["..." for p in declared if p.type == "..."]]) or "void"
+
+
+def wrapper(function, name, parameters):
+    dialect = C(function, name, parameters)
+    return f"""
+LUCID_WRAPPER int {name}({dialect.parameter_list(parameters)})
+{{
+{emit_body.indent(emit_body.body(dialect))}
+    return rc;
+}}
+"""
+
+
+def file(rows):
+    """The text of a C file. rows: (function, name, parameters)."""
+    return emit_body.HEAD + PROLOGUE + "".join(wrapper(*row) for row in rows)
