@@ -1,12 +1,12 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Ways into the lab. From outside the way leads through the hub: the pids of the nodes' first processes are those of the
-# hub's pid namespace. Root directories are entered too (nsenter -r): a lab may have been made in a chroot.
+# hub's pid namespace. Root and working directory are entered too (nsenter -r -w): a lab may have been made in a chroot.
 
 # Does not return. $1: "fork" to put the command itself into the lab's pid namespace, with nsenter waiting for it outside;
 # "stay" to leave this process outside and have only its children inside.
 enter_hub() { # fork|stay command...
-    local how=$1 pid options=(-n -u -m -i -p -r)
+    local how=$1 pid options=(-n -u -m -i -p -r -w)
     shift
     pid=$(pid_in "$LUCID_LAB/hub")
     [ "$(readlink "/proc/$pid/ns/user")" = "$(readlink /proc/self/ns/user)" ] || options+=(-U --preserve-credentials)
@@ -26,7 +26,7 @@ enter_node() { # node command...
     local name=$1 pid
     shift
     pid=$(pid_in "$LUCID_LAB/node.$name")
-    exec nsenter -t "$pid" -n -u -m -i -r -- "$LAB_SELF" _inside "$PWD" "$@"
+    exec nsenter -t "$pid" -n -u -m -i -r -w -- "$LAB_SELF" _inside "$PWD" "$@"
 }
 
 # The name of the node that the user means by "3", "node03" or "hub".

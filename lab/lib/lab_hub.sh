@@ -50,6 +50,7 @@ lab_hub() {
     mount -n -t sysfs sysfs /sys
     mount -n --bind "$LUCID_LAB/hosts" /etc/hosts
     hostname hub
+    cd /
     make_switches
     local node
     for ((node = 0; node < NODES; node++)); do start_node $node; done
@@ -63,9 +64,15 @@ lab_hub() {
 lab_hub_stays() {
     local word
     trap 'exit 0' TERM
-    read -r word || exit 0
+    read -r word || let_go
     exec 0<>"$LUCID_LAB/leash"
     while :; do read -r word || :; done
+}
+
+# Who made the lab was killed.
+let_go() {
+    rm -rf "$LUCID_LAB"
+    exit 0
 }
 
 new_bridge() { # name
@@ -91,6 +98,7 @@ make_switches() {
 
 start_node() { # node
     local name pid switch=core
+    ! read -r -t 0 || let_go
     name=$(node_name "$1")
     unshare --net --mount --uts --ipc --propagation unchanged "$LAB_SELF" _node "$1" &
     pid=$!

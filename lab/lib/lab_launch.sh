@@ -74,18 +74,25 @@ lab_launch() { # program arguments...
     export TMPDIR=/tmp # the node's own
     LUCID_LAB_JOB=$(identity $$)
     export LUCID_LAB_JOB=${LUCID_LAB_JOB/ /.}
-    if [ -n "${LUCID_LAB_INSIDE:-}" ]; then lab_job "$program" "${LAUNCH_OPTIONS[@]}" "$@"; fi
+    if [ -n "${LUCID_LAB_INSIDE:-}" ]; then lab_job "$program" "${LAUNCH_OPTIONS[@]}" "$@"; exit; fi
     enter_hub stay "$LAB_SELF" _job "$program" "${LAUNCH_OPTIONS[@]}" "$@"
 }
 
 # In the hub. A launcher that is killed, or told to end and slow at it, leaves nothing behind: LUCID_LAB_JOB in their
 # environment gives away its processes. It has a session of its own, so that a signal to the whole group comes once.
 lab_job() { # program arguments...
-    run_child "TERM INT" setsid env --default-signal=INT,QUIT setpriv --pdeathsig TERM "$LAB_SELF" exec 0 "$@"
+    # When the hub is killed meanwhile, nothing can be started any more; what bash says about it is no news.
+    exec {LAB_STDERR}>&2 2>/dev/null
+    trap 'exit "${CHILD_STATUS:-137}"' EXIT
+    run_child "TERM INT" job_command "$@"
     if [ "$CHILD_STATUS" -gt 128 ]; then
-        env -u LUCID_LAB_JOB "$LAB_SELF" _sweep "$LUCID_LAB_JOB" || :
+        env -u LUCID_LAB_JOB "$LAB_SELF" _sweep "$LUCID_LAB_JOB"
     fi
-    exit "$CHILD_STATUS"
+}
+
+job_command() { # program arguments...
+    exec 2>&"$LAB_STDERR" {LAB_STDERR}>&-
+    exec setsid env --default-signal=INT,QUIT setpriv --pdeathsig TERM "$LAB_SELF" exec 0 "$@"
 }
 
 processes_of_job() { # job

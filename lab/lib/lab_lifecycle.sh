@@ -17,6 +17,7 @@ lab_make() {
     exec {LEASH}<>"$LUCID_LAB/leash"
     (close_inherited_files && run_hub "$LAB_SELF" _hub) <"$LUCID_LAB/leash" >"$LUCID_LAB/hub.log" 2>&1 &
     hub=$!
+    disown $hub # its end is no news
     for ((tries = 0; tries < 6000; tries++)); do
         [ ! -e "$LUCID_LAB/ready" ] || return 0
         kill -0 $hub 2>/dev/null || break
@@ -35,7 +36,7 @@ lab_up() {
     parse_options "$@"
     [ $LAB_HAS_REST -eq 0 ] || bad_usage "up takes no command; use: lab with ... -- COMMAND"
     lab_require_tools
-    lab_sweep_stale
+    lab_sweep_stale "$LUCID_LAB"
     trap 'exit 143' TERM HUP
     trap 'exit 130' INT
     lab_make
@@ -73,8 +74,9 @@ lab_with() {
     parse_options "$@"
     [ ${#LAB_REST[@]} -gt 0 ] || bad_usage "usage: lab with [OPTIONS] -- COMMAND..."
     lab_require_tools
-    lab_sweep_stale
-    LUCID_LAB=$(lab_default_directory).with.$$
+    LUCID_LAB=$(lab_default_directory)
+    lab_sweep_stale "$LUCID_LAB"
+    LUCID_LAB+=.with.$$
     lab_set_directory
     trap 'exit 143' TERM HUP
     trap 'exit 130' INT
@@ -96,7 +98,7 @@ run_child() { # signals command...
     child=$!
     while :; do
         signalled='' CHILD_STATUS=0
-        wait $child || CHILD_STATUS=$?
+        wait $child 2>/dev/null || CHILD_STATUS=$?
         [ -n "$signalled" ] || break
         [[ $passed != *" $signalled "* ]] || end_child $signalled $child
     done

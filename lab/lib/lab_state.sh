@@ -86,10 +86,10 @@ lab_claim() {
     fi
 }
 
-# Removes what labs of `lab with` left that were killed with SIGKILL.
-lab_sweep_stale() {
+# Removes what labs left that were killed with SIGKILL while they were made, removed, or with a command.
+lab_sweep_stale() { # state directory
     local directory
-    for directory in "$(lab_default_directory)".with.*; do
+    for directory in "$1".{new,gone,with}.*; do
         if [ ! -O "$directory" ] || [ ! -e "$directory/owner" ] || alive "$directory/owner"; then continue; fi
         (LUCID_LAB=$directory lab_remove)
     done
