@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""lucid run: runs a program with the layer on and leaves a report."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import os
+import shlex
+import shutil
+import socket
+import sys
+from typing import Dict, List, Optional, Tuple
+
+from .. import __version__, child, launchers, places, program, reports, summary_text
+from ..errors import LucidError
+
+NO_REPORT = 3
+
+_DESCRIPTION = """\
+Runs an MPI program, unchanged, with Lucid's library loaded into its ranks, and leaves a report of who sent what to whom.
+The program's input, output and exit code are its own; one paragraph on standard error says where the report lies.
+"""
+
+_EPILOG = """\
+examples:
+  lucid run -n 4 ./app input.dat              start 4 ranks with mpirun
+  lucid run -- mpirun -n 4 --bind-to core ./app
+  lucid run -- srun -n 64 ./app               also orterun, prterun, mpiexec; env, time, timeout before them
+  lucid run ./app                             without a launcher: one rank
+  lucid run --phases -- mpirun -n 4 ./app     one more report per MPI_Pcontrol level
+
+exit codes: the program's own, but
+  3    the program ended with 0 and left no report (not an MPI program, or no MPI_Finalize)
+  125  nothing was started: no liblucid, no mpirun, another MPI, a directory that cannot be written
+  126  the program cannot be executed     127  there is no such program
+
+Without -o the report goes to ./lucid-report, or lucid-report-2, -3, ... if that exists: no run overwrites another.
+"""
+
+_PREFIXES = ("LUCID_", "OMPI_MCA_", "PRTE_MCA_", "PMIX_MCA_", "MPIR_CVAR_")
+_VALUED = {"-n", "-np", "--np", "-o", "--output", "--source", "--mpiexec"}
+
+
+def setup_parser(commands) -> None:
+    """Adds the command's options."""
+    parser = commands.add_parser("run", help="run a program and leave a report", description=_DESCRIPTION, epilog=_EPILOG,
+                                 formatter_class=argparse.RawDescriptionHelpFormatter,
+                                 usage="lucid run [-n N] [options] [--] PROGRAM [ARGUMENTS]\n"
+                                       "       lucid run [options] -- mpirun ... PROGRAM [ARGUMENTS]")
+    parser.add_argument("-n", "-np", "--np", type=_ranks, metavar="N", help="start N ranks with mpirun")
+    parser.add_argument("-o", "--output", metavar="DIR", help="directory of the report (default: ./lucid-report, numbered)")
+    parser.add_argument("--phases", action="store_true", help="also record each MPI_Pcontrol level by itself")
+    parser.add_argument("--source", choices=["auto", "pml", "mpit", "pmpi"], help="where the traffic is read (see lucid doctor)")
+    parser.add_argument("--mpiexec", metavar="PATH", help="the mpirun to use with -n")
+    parser.add_argument("--force", action="store_true", help="replace the report that DIR holds")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no paragraph at the end")
+    parser.add_argument("--dry-run", action="store_true", help="print what would be started, and start nothing")
+
+
+def _ranks(text: str) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"expected a number of ranks, found '{text}'")
+    return number
+
+
+def split(words: List[str]) -> Tuple[List[str], List[str]]:
+    """Lucid's own words and the program's: the first word that is no option, or all behind the first '--'."""
+    i = 1
+    while i < len(words):
+        if words[i] == "--":
+            return words[:i], words[i + 1:]
+        if not words[i].startswith("-") or words[i] == "-":
+            break
+        i += 2 if words[i] in _VALUED else 1
+    return words[:i], words[i:]
+
+
+def main(arguments) -> int:
+    """lucid run"""
+    if not arguments.program:
+        raise LucidError("which program? lucid run [-n N] [options] [--] PROGRAM [ARGUMENTS]", code=2)
+    liblucid = places.library()
+    command = list(arguments.program)
+    if arguments.n is not None:
+        command = _with_mpirun(arguments, command)
+    launcher = launchers.find(command)
+    found = _check(command, launcher, liblucid, bool(arguments.n))
+    if arguments.dry_run:
+        _say_what(command, launcher, liblucid, arguments)
+        return 0
+    directory = reports.prepare(arguments.output, arguments.force)
+    variables = _variables(arguments, directory.path)
+    full, environment = launchers.with_variables(command, launcher, variables, liblucid, dict(os.environ))
+    started = datetime.datetime.now(datetime.timezone.utc)
+    try:
+        end = child.run(full, environment)
+    except LucidError:
+        reports.discard(directory)
+        raise
+    notes = {"lucid": __version__, "command": arguments.program, "started_as": full, "exit_code": end.code,
+             "signal": end.signal or None, "started": started.strftime("%Y-%m-%dT%H:%M:%SZ"),
+             "seconds": round(end.seconds, 3), "host": socket.gethostname(), "directory": os.getcwd(), "library": liblucid,
+             "launcher": launcher.version if launcher else None, "python": sys.version.split()[0],
+             "environment": {k: v for k, v in sorted(environment.items()) if k.startswith(_PREFIXES)}}
+    code = _conclude(directory, end, found, notes, arguments.quiet)
+    return child.end_as(end) if end.signal else code
+
+
+def _with_mpirun(arguments, command: List[str]) -> List[str]:
+    if launchers.find(command) is not None:
+        raise LucidError(f"-n starts mpirun by itself: leave out -n {arguments.n}, or the {os.path.basename(command[0])}", code=2)
+    return [places.mpiexec(arguments.mpiexec), "-n", str(arguments.n), *command]
+
+
+def _variables(arguments, path: str) -> Dict[str, str]:
+    """What the ranks must know: Lucid's parameters, those of the caller's environment included."""
+    variables = {k: v for k, v in os.environ.items() if k.startswith("LUCID_") and k != "LUCID_LIBRARY"}
+    variables["LUCID_DIR"] = path
+    if arguments.phases:
+        variables["LUCID_PHASES"] = "1"
+    if arguments.source:
+        variables["LUCID_SOURCE"] = arguments.source
+    return variables
+
+
+def _check(command: List[str], launcher, liblucid: str, own_mpirun: bool) -> Optional[program.Program]:
+    """What can be known before anything is started. Where a launcher of the user's starts the program, only its MPI."""
+    if launcher is not None and not own_mpirun:
+        program.find(command[0])
+    word = launchers.program_word(command, launcher)
+    if word is None:
+        return None
+    try:
+        path = program.find(word)
+    except LucidError:
+        if launcher is None or own_mpirun:
+            raise
+        return None
+    found = program.look(path)
+    program.check_mpi(found, liblucid)
+    return found
+
+
+def _say_what(command: List[str], launcher, liblucid: str, arguments) -> None:
+    path = os.path.abspath(arguments.output or reports.DEFAULT)
+    variables = _variables(arguments, path)
+    full, environment = launchers.with_variables(command, launcher, variables, liblucid, dict(os.environ))
+    names = [*variables, *(["LD_PRELOAD"] if launcher is None else [])]
+    print(shlex.join(["env", *(f"{name}={environment[name]}" for name in names), *full]))
+
+
+def _conclude(directory: reports.Directory, end: child.End, found, notes, quiet: bool) -> int:
+    """Reads the report, says what is in it, and decides the exit code."""
+    path = os.path.join(directory.path, "run.json")
+    if not os.path.exists(path):
+        reports.discard(directory)
+        return _fail(_why_nothing(end, found, directory), end)
+    try:
+        session = reports.open_session(directory.path)
+        reports.write_run(directory, notes)
+    except LucidError as error:
+        return _fail(str(error), end)
+    if not quiet:
+        width = min(shutil.get_terminal_size((100, 24)).columns, 110)
+        phases = len(reports.phases(directory.path))
+        sys.stderr.write(summary_text.paragraph(session, directory.shown, phases, max(width, 60)))
+    return end.code
+
+
+def _fail(line: str, end: child.End) -> int:
+    print(f"lucid run: {line}", file=sys.stderr)
+    return end.code or NO_REPORT
+
+
+def _why_nothing(end: child.End, found, directory: reports.Directory) -> str:
+    if end.signal:
+        return f"no report: the program was killed by signal {end.signal} before MPI_Finalize"
+    if found is not None and found.elf and found.mpi is None:
+        return f"no report: {found.path} is not linked with an MPI library" + \
+            (f", and ended with exit code {end.code}" if end.code else "")
+    if end.code:
+        return f"no report: the program ended with exit code {end.code} before MPI_Finalize"
+    if found is not None and found.mpi is not None:
+        return "no report: the program ended without MPI_Finalize (or rank 0 could not write to " + directory.shown + ")"
+    return (f"no report: no MPI_Init and MPI_Finalize were seen (not an MPI program, or another MPI than Lucid's; or rank 0 "
+            f"does not share {directory.shown})")

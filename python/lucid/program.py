@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What can be told of a program before it is started: whether it is there, may be executed, and which MPI it is linked with."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from typing import NamedTuple, Optional
+
+from . import places
+from .errors import LucidError
+
+_LIBMPI = re.compile(r"^libmpi(ch|_abi|_cray|_gnu\w*|_intel|_nvidia)?\.so(\.\d+)*$")
+
+
+class Linked(NamedTuple):
+    """The MPI library in a program's list of libraries."""
+
+    soname: str
+    path: str
+
+
+class Program(NamedTuple):
+    """A program as found: `elf` tells compiled programs from scripts; `mpi` is None where no MPI is linked dynamically."""
+
+    path: str
+    elf: bool
+    mpi: Optional[Linked]
+
+
+def find(word: str) -> str:
+    """The file that a shell would run for `word`; LucidError with a shell's codes: 127 not found, 126 not executable."""
+    found = shutil.which(word)
+    if found:
+        return found
+    if os.sep in word:
+        if os.path.isdir(word):
+            raise LucidError(f"{word}: is a directory, not a program", code=126)
+        if os.path.exists(word):
+            raise LucidError(f"{word}: not executable (chmod +x?)", code=126)
+        raise LucidError(f"{word}: no such program", code=127)
+    local = " (in this directory it is ./%s)" % word if os.path.isfile(word) else ""
+    raise LucidError(f"{word}: no such program in the search path{local}", code=127)
+
+
+def look(path: str) -> Program:
+    """What kind of program a file is."""
+    try:
+        with open(path, "rb") as file:
+            elf = file.read(4) == b"\x7fELF"
+    except OSError:
+        elf = False
+    return Program(path, elf, linked_mpi(path) if elf else None)
+
+
+def linked_mpi(path: str) -> Optional[Linked]:
+    """The MPI library that a program or library is linked with, as the loader would find it here."""
+    try:
+        listed = subprocess.run(["ldd", path], capture_output=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    for line in listed.stdout.decode("utf-8", "replace").splitlines():
+        parts = line.split()
+        if parts and _LIBMPI.match(os.path.basename(parts[0])):
+            target = parts[2] if len(parts) > 2 and parts[1] == "=>" and parts[2] != "not" else ""
+            return Linked(os.path.basename(parts[0]), target)
+    return None
+
+
+def check_mpi(program: Program, liblucid: str) -> None:
+    """LucidError if the program is linked with another MPI than liblucid. Programs that load MPI by themselves pass."""
+    if program.mpi is None:
+        return
+    own = linked_mpi(liblucid)
+    if own is None:
+        return
+    theirs = program.mpi
+    if theirs.soname == own.soname:
+        if not theirs.path or not own.path or os.path.realpath(theirs.path) == os.path.realpath(own.path):
+            return
+        here, there = places.mpi_of(own.path), places.mpi_of(theirs.path)
+        if here is None or there is None or (here.name, here.series) == (there.name, there.series):
+            return
+        raise _other(program, f"{there} ({theirs.path})", f"{here} ({own.path})")
+    raise _other(program, theirs.path or theirs.soname, own.path or own.soname)
+
+
+def _other(program: Program, theirs: str, own: str) -> LucidError:
+    return LucidError(f"{program.path} is linked with {theirs}, but this Lucid was built for {own}: build Lucid for that MPI",
+                      code=125)
