@@ -10,6 +10,7 @@
 #define LUCID_SOURCE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <mpi.h>
@@ -20,6 +21,9 @@ struct lucid_coll_call; /* calls.h */
 
 struct lucid_source {
     const char *name;
+
+    /** "major.minor.release" of the Open MPI whose inside the source was built for; NULL where it uses public MPI only. */
+    const char *built_for;
 
     /** LUCID_SEES_ bits. `interposed`: whether the program's MPI calls really come through our wrappers. */
     unsigned (*sees)(bool interposed);
@@ -52,6 +56,10 @@ struct lucid_source {
     /** Around the creation of a window: communicators that appear meanwhile belong to the MPI library. May be NULL. */
     void (*window_begin)(void);
     void (*window_end)(void);
+
+    /** Writes to `text` what of `comm`'s traffic the source cannot see in this job (collective modules beside the PML), or
+     *  "". May be NULL. */
+    void (*blind)(MPI_Comm comm, char *text, size_t size);
 };
 
 /** The source in use, or NULL before the first lucid_init(). */
