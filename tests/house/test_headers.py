@@ -19,7 +19,7 @@ def compile_alone(language, standard, header, text=None):
     for folder in setting("LUCID_MPI_INCLUDES").split(":"):
         includes += ["-isystem", folder]  # what the MPI library's header says is not ours
     source = text if text is not None else "#include <%s>\n#include <%s>\nint lucid_house;\n" % (header, header)
-    done = subprocess.run([compiler, "-x", language, "-std=" + standard, "-fsyntax-only", *WARNINGS, *includes, "-"],
+    done = subprocess.run([compiler, "-x", language, "-std=" + standard, "-c", "-o", os.devnull, *WARNINGS, *includes, "-"],
                           input=source, universal_newlines=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     return done.returncode, done.stdout
 

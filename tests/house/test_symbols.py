@@ -10,9 +10,9 @@ from house import ROOT, read, setting
 
 ALLOWED = re.compile(r"""^(?:
     lucid_\w+               # lucid.h, and what the library shares with its own modules
-  | MPI_[A-Z]\w+            # wrappers of the MPI library's functions; MPI_M_ of MPI_Monitoring.h
-  | mpi_\w+_{1,2}           # their Fortran entry points
-  | mpi_\w+_f08(?:ts)?      # without an underscore, as some compilers have it
+  | MPIX?_[A-Z]\w+          # wrappers of the MPI library's functions; MPI_M_ of MPI_Monitoring.h
+  | mpix?_\w+_{1,2}         # their Fortran entry points
+  | mpix?_\w+_f08(?:ts)?    # without an underscore, as some compilers have it
   | __(?:mpi_monitoring|lucid)_MOD_\w+   # the Fortran modules
 )$""", re.VERBOSE)
 
@@ -47,7 +47,7 @@ def test_our_names_are_let_through(name):
 
 def declared(header):
     """Functions that a public header declares."""
-    text = re.sub(r"/\*.*?\*/", "", read("include/" + header), flags=re.DOTALL)
+    text = re.sub(r"/\*.*?\*/|^#[^\n]*", "", read("include/" + header), flags=re.DOTALL | re.MULTILINE)
     return set(re.findall(r"LUCID_PUBLIC[^;(]*?\b(\w+)\s*\(", text))
 
 
