@@ -81,11 +81,6 @@ static struct lucid_slot *probe(struct lucid_slot *slots, uint32_t mask, uint32_
     }
 }
 
-static inline void add(_Atomic uint64_t *to, uint64_t n)
-{
-    atomic_store_explicit(to, atomic_load_explicit(to, memory_order_relaxed) + n, memory_order_relaxed);
-}
-
 static bool grow(struct lucid_shard *shard)
 {
     uint32_t mask = shard->mask * 2 + 1;
@@ -97,8 +92,8 @@ static bool grow(struct lucid_shard *shard)
         uint32_t k = atomic_load_explicit(&old[i].key_plus_one, memory_order_relaxed);
         if (k == 0) continue;
         struct lucid_slot *slot = probe(slots, mask, k - 1);
-        add(&slot->count, atomic_load_explicit(&old[i].count, memory_order_relaxed));
-        add(&slot->bytes, atomic_load_explicit(&old[i].bytes, memory_order_relaxed));
+        lucid_counter_add(&slot->count, atomic_load_explicit(&old[i].count, memory_order_relaxed));
+        lucid_counter_add(&slot->bytes, atomic_load_explicit(&old[i].bytes, memory_order_relaxed));
         atomic_store_explicit(&slot->key_plus_one, k, memory_order_relaxed);
     }
     shard->slots = slots;
@@ -132,7 +127,7 @@ static inline void add_size(struct lucid_shard *shard, unsigned kind, uint64_t m
         if (!bins) return;
         atomic_store_explicit(&shard->bins[kind], bins, memory_order_release);
     }
-    add(&bins->count[size ? 64 - __builtin_clzll(size) : 0], messages);
+    lucid_counter_add(&bins->count[lucid_size_bin(size)], messages);
 }
 
 static inline struct lucid_shard *book(uint32_t peer, unsigned kind, uint64_t messages, uint64_t bytes)
@@ -146,8 +141,8 @@ static inline struct lucid_shard *book(uint32_t peer, unsigned kind, uint64_t me
         atomic_fetch_add_explicit(&lost, messages, memory_order_relaxed);
         return NULL;
     }
-    add(&slot->count, messages);
-    add(&slot->bytes, bytes);
+    lucid_counter_add(&slot->count, messages);
+    lucid_counter_add(&slot->bytes, bytes);
     return shard;
 }
 

@@ -17,7 +17,7 @@ struct set {
     size_t n, capacity;
 };
 static struct set owned, before;
-static _Atomic size_t owned_count;
+_Atomic size_t lucid_pml_library_count;
 
 static bool contains(const struct set *set, const void *item)
 {
@@ -66,14 +66,14 @@ void lucid_pml_library_end(void)
     owned.n = kept;
     for (size_t i = 0; i < now.n; i++)
         if (!contains(&before, now.item[i])) insert(&owned, now.item[i]);
-    atomic_store_explicit(&owned_count, owned.n, memory_order_relaxed);
+    atomic_store_explicit(&lucid_pml_library_count, owned.n, memory_order_relaxed);
     pthread_mutex_unlock(&lock);
     free(now.item);
 }
 
 bool lucid_pml_is_library(const ompi_communicator_t *comm)
 {
-    if (LUCID_LIKELY(atomic_load_explicit(&owned_count, memory_order_relaxed) == 0)) return false;
+    if (LUCID_LIKELY(atomic_load_explicit(&lucid_pml_library_count, memory_order_relaxed) == 0)) return false;
     pthread_mutex_lock(&lock);
     bool found = contains(&owned, comm);
     pthread_mutex_unlock(&lock);

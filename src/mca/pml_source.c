@@ -39,11 +39,18 @@ static inline uint64_t packed_size(const struct ompi_datatype_t *type, size_t co
     return (uint64_t)type->super.size * count;
 }
 
+/** The case that has to be fast; lucid_pml_kind() would say the same. */
+static inline bool is_plain_user_message(int tag)
+{
+    return LUCID_LIKELY(tag >= 0 && lucid_thread.kind_plus_one == LUCID_KIND_P2P + 1 &&
+                        atomic_load_explicit(&lucid_pml_library_count, memory_order_relaxed) == 0);
+}
+
 static inline void book(size_t count, const struct ompi_datatype_t *type, int dst, int tag, const ompi_communicator_t *comm)
 {
-    int kind = lucid_pml_kind(tag, comm);
+    int kind = is_plain_user_message(tag) ? LUCID_KIND_P2P : lucid_pml_kind(tag, comm);
     if (LUCID_LIKELY(kind != LUCID_PML_NONE && dst >= 0))
-        lucid_count(peer_of(comm, dst), (unsigned)kind, 1, packed_size(type, count));
+        lucid_count_one(peer_of(comm, dst), (unsigned)kind, packed_size(type, count));
 }
 
 static int counting_isend(const void *buf, size_t count, struct ompi_datatype_t *type, int dst, int tag,

@@ -6,6 +6,7 @@
 
 #include LUCID_COMPAT_HEADER
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -18,6 +19,9 @@
 
 /** Whether the program's MPI calls come through the wrappers. */
 extern bool lucid_pml_interposed;
+
+/** How many communicators the MPI library itself has. */
+extern _Atomic size_t lucid_pml_library_count;
 
 /** The kind of a message with this tag that is being sent on `comm` by the calling thread, or LUCID_PML_NONE. */
 int lucid_pml_kind(int tag, const ompi_communicator_t *comm);

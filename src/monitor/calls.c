@@ -10,9 +10,11 @@
 _Atomic int lucid_listening;
 _Thread_local struct lucid_thread lucid_thread;
 
-void lucid_call_send(MPI_Count count, MPI_Datatype type, int dest, MPI_Comm comm)
+bool lucid_sends_wanted;
+
+void lucid_report_send(MPI_Count count, MPI_Datatype type, int dest, MPI_Comm comm)
 {
-    if (dest == MPI_PROC_NULL || lucid_source == NULL || lucid_source->on_send == NULL) return;
+    if (dest == MPI_PROC_NULL) return;
     lucid_source->on_send(lucid_world_rank(comm, dest), lucid_packed_size(count, type));
 }
 

@@ -40,7 +40,14 @@ static inline void lucid_call_leave(bool entered)
 }
 
 /** A blocking or nonblocking user send, once it has succeeded. Any destination; MPI_PROC_NULL counts nothing. */
-LUCID_INTERNAL void lucid_call_send(MPI_Count count, MPI_Datatype type, int dest, MPI_Comm comm);
+LUCID_INTERNAL void lucid_report_send(MPI_Count count, MPI_Datatype type, int dest, MPI_Comm comm);
+/** Whether the source wants to be told (it need not where it sees the messages itself). Set before anybody listens. */
+extern LUCID_INTERNAL bool lucid_sends_wanted;
+
+static inline void lucid_call_send(MPI_Count count, MPI_Datatype type, int dest, MPI_Comm comm)
+{
+    if (lucid_sends_wanted) lucid_report_send(count, type, dest, comm);
+}
 
 /** Persistent sends and collectives. `init` is called always (also while nobody listens). */
 LUCID_INTERNAL void lucid_call_send_init(MPI_Request request, MPI_Count count, MPI_Datatype type, int dest, MPI_Comm comm);

@@ -69,6 +69,7 @@ static int try(const char *name, char *why, size_t size)
     else source = strcmp(name, "mpit") == 0 ? &lucid_source_mpit : &lucid_source_pmpi;
     if (!source || !right_library(source, why, size) || source->open(lucid_wrappers_interposed(), why, size) != 0) return -1;
     lucid_source = source;
+    lucid_sends_wanted = source->on_send != NULL;
     lucid_info("traffic source %s, MPI calls %s", name, lucid_wrappers_interposed() ? "wrapped" : "not wrapped");
     return 0;
 }
