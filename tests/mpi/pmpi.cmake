@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests of the wrappers and of the pmpi source, which counts what they report.
+include(CheckSymbolExists)
+set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_C)
+check_symbol_exists(MPI_Isendrecv mpi.h LUCID_TEST_ISENDRECV)
+check_symbol_exists(MPI_Psend_init mpi.h LUCID_TEST_PSEND)
+check_symbol_exists(MPI_Bcast_init mpi.h LUCID_TEST_MPI_BCAST_INIT)
+check_symbol_exists(MPIX_Bcast_init "mpi.h;mpi-ext.h" LUCID_TEST_MPIX_BCAST_INIT)
+check_symbol_exists(MPI_Send_c mpi.h LUCID_TEST_SEND_C)
+unset(CMAKE_REQUIRED_LIBRARIES)
+
+set(pmpi_definitions $<$<BOOL:${LUCID_TEST_ISENDRECV}>:TEST_HAS_ISENDRECV> $<$<BOOL:${LUCID_TEST_PSEND}>:TEST_HAS_PSEND>
+    $<$<BOOL:${LUCID_TEST_SEND_C}>:TEST_HAS_LARGE_COUNTS>)
+if(LUCID_TEST_MPI_BCAST_INIT)
+  list(APPEND pmpi_definitions TEST_PERSISTENT=MPI_)
+elseif(LUCID_TEST_MPIX_BCAST_INIT)
+  list(APPEND pmpi_definitions TEST_PERSISTENT=MPIX_)
+endif()
+
+# Linked with liblucid, and the same program with liblucid preloaded only.
+function(lucid_add_pmpi_test NAME)
+  cmake_parse_arguments(T "" "LANGUAGE" "SOURCES;NP;PRELOAD_NP;ENV" ${ARGN})
+  lucid_add_mpi_test(${NAME} SOURCES ${T_SOURCES} NP ${T_NP} LANGUAGE ${T_LANGUAGE} ENV LUCID_SOURCE=pmpi ${T_ENV} LABELS pmpi)
+  target_compile_definitions(${NAME} PRIVATE ${pmpi_definitions})
+  if(T_PRELOAD_NP)
+    lucid_add_mpi_test(${NAME}_preloaded SOURCES ${T_SOURCES} NP ${T_PRELOAD_NP} LANGUAGE ${T_LANGUAGE} PRELOAD
+                       ENV LUCID_SOURCE=pmpi ${T_ENV} LABELS pmpi)
+    target_compile_definitions(${NAME}_preloaded PRIVATE ${pmpi_definitions} PMPI_PRELOADED)
+    target_include_directories(${NAME}_preloaded PRIVATE ${PROJECT_SOURCE_DIR}/include)
+  endif()
+endfunction()
+
+lucid_add_pmpi_test(pmpi_p2p SOURCES pmpi_p2p.c NP 1 2 3 5 8 PRELOAD_NP 3)
+lucid_add_pmpi_test(pmpi_persistent SOURCES pmpi_persistent.c NP 1 2 3 5 PRELOAD_NP 3)
+lucid_add_pmpi_test(pmpi_coll SOURCES pmpi_coll.c NP 1 2 3 5 8 PRELOAD_NP 3)
+lucid_add_pmpi_test(pmpi_neighbor SOURCES pmpi_neighbor.c NP 1 2 3 5 8)
+# Open MPI 4.1.4 by itself dies in an atomic operation on a window of MPI_Win_allocate when btl/vader uses single copies.
+lucid_add_pmpi_test(pmpi_osc SOURCES pmpi_osc.c NP 1 2 3 5 PRELOAD_NP 3 ENV OMPI_MCA_btl_vader_single_copy_mechanism=none)
+lucid_add_pmpi_test(pmpi_threads SOURCES pmpi_threads.c NP 1 2 3)
+lucid_add_pmpi_test(pmpi_spawn SOURCES pmpi_spawn.c NP 1 2)
