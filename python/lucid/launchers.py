@@ -101,10 +101,12 @@ def program_word(command: List[str], launcher: Optional[Launcher]) -> Optional[s
 
 def with_variables(command: List[str], launcher: Optional[Launcher], variables: Dict[str, str], preload: str,
                    environment: Dict[str, str]):
-    """The command and the environment to start it with, so that the ranks get `variables` and LD_PRELOAD has `preload`."""
+    """The command and the environment to start it with, so that the ranks get `variables` and LD_PRELOAD has `preload`
+    (where it is not '')."""
     environment = {**environment, **variables}
     if launcher is None:
-        environment["LD_PRELOAD"] = appended(environment.get("LD_PRELOAD"), preload)
+        if preload:
+            environment["LD_PRELOAD"] = appended(environment.get("LD_PRELOAD"), preload)
         return list(command), environment
     head, rest = command[:launcher.index + 1], command[launcher.index + 1:]
     tell = {"openmpi": _openmpi, "hydra": _hydra, "slurm": _slurm}[launcher.family]
@@ -116,15 +118,19 @@ def appended(present: Optional[str], preload: str) -> str:
     return f"{present}:{preload}" if present else preload
 
 
+def _load(environment: Dict[str, str], preload: str) -> str:
+    return appended(environment.get("LD_PRELOAD"), preload) if preload else ""
+
+
 def _openmpi(rest: List[str], variables: Dict[str, str], preload: str, environment: Dict[str, str]) -> List[str]:
     rest = list(rest)
-    told = False
+    told = not preload
     for i, word in enumerate(rest[:-1]):
-        if word in ("-x", "--x") and re.match(r"LD_PRELOAD(=|$)", rest[i + 1]):
+        if preload and word in ("-x", "--x") and re.match(r"LD_PRELOAD(=|$)", rest[i + 1]):
             present = rest[i + 1][11:] if "=" in rest[i + 1] else environment.get("LD_PRELOAD")
             rest[i + 1] = "LD_PRELOAD=" + appended(present, preload)
             told = True
-    options = [] if told else ["-x", "LD_PRELOAD=" + appended(environment.get("LD_PRELOAD"), preload)]
+    options = [] if told else ["-x", "LD_PRELOAD=" + _load(environment, preload)]
     for name in variables:
         options += ["-x", name]
     contexts = _split(rest)
@@ -150,7 +156,7 @@ def _join(contexts: List[List[str]]) -> List[str]:
 
 
 def _hydra(rest: List[str], variables: Dict[str, str], preload: str, environment: Dict[str, str]) -> List[str]:
-    options = ["-genv", "LD_PRELOAD", appended(environment.get("LD_PRELOAD"), preload)]
+    options = ["-genv", "LD_PRELOAD", _load(environment, preload)] if preload else []
     for name, value in variables.items():
         options += ["-genv", name, value]
     return options + list(rest)
@@ -169,6 +175,6 @@ def _slurm(rest: List[str], variables: Dict[str, str], preload: str, environment
             base = rest[i + 1]
             del rest[i:i + 2]
             break
-    names = "" if base in ("NONE", "NIL") else base + ","
-    load = "LD_PRELOAD=" + appended(environment.get("LD_PRELOAD"), preload)
-    return [f"--export={names}{load},{','.join(variables)}", *rest]
+    names = [] if base in ("NONE", "NIL") else [base]
+    load = ["LD_PRELOAD=" + _load(environment, preload)] if preload else []
+    return ["--export=" + ",".join([*names, *load, *variables]), *rest]

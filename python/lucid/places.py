@@ -128,7 +128,7 @@ def mpi_of(path: str) -> Optional[MPI]:
 
 
 def describe_parameters(path: str):
-    """The rows (name, default, range, level, help) of liblucid's own table of parameters; [] where it has none."""
+    """The rows (name, type, default, range, level, help) of liblucid's own table of parameters; [] where it has none."""
     code = ("import ctypes, sys; f = ctypes.CDLL(sys.argv[1]).lucid_params_describe; f.restype = ctypes.c_char_p; "
             "sys.stdout.buffer.write(f())")
     try:
@@ -136,4 +136,4 @@ def describe_parameters(path: str):
     except (OSError, subprocess.TimeoutExpired):
         return []
     lines = asked.stdout.decode("utf-8", "replace").splitlines() if asked.returncode == 0 else []
-    return [tuple(line.split("\t")) for line in lines if line.count("\t") == 4]
+    return [tuple(line.split("\t")) for line in lines if line.count("\t") == 5]

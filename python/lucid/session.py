@@ -246,7 +246,7 @@ def _build(path: str, data: dict) -> Session:
     ranks = [Rank(r["rank"], r["world"], r["node"], *(r.get(k) for k in ("pid", "cpus", "package", "numa", "core")))
              for r in data["ranks"]]
     return Session(
-        path=path, name=data["name"], created=data["created"], lucid=data["lucid"], seconds=float(data["seconds"]),
+        path=path, name=data.get("name") or "", created=data["created"], lucid=data["lucid"], seconds=float(data["seconds"]),
         command=data["command"], mpi=data["mpi"], source=data["source"], size=data["size"], nodes=nodes, ranks=ranks,
         kinds=data["kinds"], classes=data["classes"], lost=data["lost"], cells=[Cell(*cell) for cell in data["cells"]],
         outside=[tuple(row) for row in data["outside"]], histograms=data["histograms"],

@@ -12,6 +12,7 @@ from .session import Session
 from .terminal import Terminal
 
 _BAR = 30
+_TIED = "\0"  # stands for a space at which no line is broken
 _EIGHTHS = "▏▎▍▌▋▊▉█"
 
 
@@ -129,7 +130,7 @@ def paragraph(session: Session, shown: str, phases: int, width: int) -> str:
     if len(session.nodes) > 1:
         share = units.percent(far.bytes, total.bytes)
         parts.append(f"; {share} of the bytes went between nodes" if total.bytes else "")
-    top = [f"{s} → {r} {units.size(t.bytes)}" for s, r, t in session.top_pairs(3)]
+    top = [f"{s} → {r} {units.size(t.bytes)}".replace(" ", _TIED) for s, r, t in session.top_pairs(3)]
     parts.append(f". Top pairs: {', '.join(top)}." if top else ".")
     _, misses = summary.sight(session)
     if session.source["blind"] or session.lost:
@@ -137,4 +138,5 @@ def paragraph(session: Session, shown: str, phases: int, width: int) -> str:
     extra = f" and {units.plural(phases, 'phase')}" if phases else ""
     lines = textwrap.wrap("lucid: " + "".join(parts), width, subsequent_indent="       ", break_on_hyphens=False,
                           break_long_words=False)
+    lines = [line.replace(_TIED, " ") for line in lines]
     return "\n".join(lines + [f"       Report{extra}: {shown} (lucid show {shlex.quote(shown)})"]) + "\n"

@@ -66,7 +66,9 @@ def percent(part: float, whole: float) -> str:
 
 
 def seconds(value: float) -> str:
-    """A duration: '0.52 s', '12.5 s', '3 min 20 s', '2 h 5 min'."""
+    """A duration: '4.1 ms', '0.52 s', '12.5 s', '3 min 20 s', '2 h 5 min'."""
+    if value < 0.0995:
+        return f"{1000 * value:.1f} ms"
     if value < 99.95:
         return f"{value:.2f} s" if value < 9.995 else f"{value:.1f} s"
     whole = int(value + 0.5)

@@ -55,7 +55,8 @@ def check(data) -> None:
 
 
 def _check_head(data) -> None:
-    for key in ("name", "created", "lucid"):
+    optional_text(data, "name", "")
+    for key in ("created", "lucid"):
         text(data, key, "")
     seconds = field(data, "seconds", "")
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 <= seconds < 1e12:

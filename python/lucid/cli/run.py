@@ -48,7 +48,7 @@ def setup_parser(commands) -> None:
                                  formatter_class=argparse.RawDescriptionHelpFormatter,
                                  usage="lucid run [-n N] [options] [--] PROGRAM [ARGUMENTS]\n"
                                        "       lucid run [options] -- mpirun ... PROGRAM [ARGUMENTS]")
-    parser.add_argument("-n", "-np", "--np", type=_ranks, metavar="N", help="start N ranks with mpirun")
+    parser.add_argument("-n", "-np", "--np", dest="n", type=_ranks, metavar="N", help="start N ranks with mpirun")
     parser.add_argument("-o", "--output", metavar="DIR", help="directory of the report (default: ./lucid-report, numbered)")
     parser.add_argument("--phases", action="store_true", help="also record each MPI_Pcontrol level by itself")
     parser.add_argument("--source", choices=["auto", "pml", "mpit", "pmpi"], help="where the traffic is read (see lucid doctor)")
