@@ -38,3 +38,21 @@ lucid_add_pmpi_test(pmpi_neighbor SOURCES pmpi_neighbor.c NP 1 2 3 5 8)
 lucid_add_pmpi_test(pmpi_osc SOURCES pmpi_osc.c NP 1 2 3 5 PRELOAD_NP 3 ENV OMPI_MCA_btl_vader_single_copy_mechanism=none)
 lucid_add_pmpi_test(pmpi_threads SOURCES pmpi_threads.c NP 1 2 3)
 lucid_add_pmpi_test(pmpi_spawn SOURCES pmpi_spawn.c NP 1 2)
+
+if(LUCID_FORTRAN)
+  set(pmpi_definitions_c ${pmpi_definitions})
+  foreach(way mpif usempi f08)
+    string(TOUPPER ${way} upper)
+    set(pmpi_definitions ${pmpi_definitions_c} TEST_${upper} "FILE_MARK=\"${way}\""
+        $<$<BOOL:${LUCID_TEST_MPI_BCAST_INIT}>:TEST_HAS_BCAST_INIT>)
+    lucid_add_pmpi_test(pmpi_${way} SOURCES pmpi_fortran.F90 pmpi_fortran_row.c LANGUAGE Fortran NP 1 3 PRELOAD_NP 2
+                        ENV OMPI_MCA_btl_vader_single_copy_mechanism=none)
+    foreach(target pmpi_${way} pmpi_${way}_preloaded)
+      target_link_libraries(${target} PRIVATE MPI::MPI_C)
+      # mpif.h has no interfaces: buffers of two types look like a mistake
+      target_compile_options(${target} PRIVATE "$<$<COMPILE_LANG_AND_ID:Fortran,GNU>:-fallow-argument-mismatch;-w>")
+      set_target_properties(${target} PROPERTIES Fortran_MODULE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/${target}.mod)
+    endforeach()
+  endforeach()
+  set(pmpi_definitions ${pmpi_definitions_c})
+endif()
