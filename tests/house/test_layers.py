@@ -21,6 +21,7 @@ MAY_KNOW = {
     "pmpi": ("core", "monitor", "place", "sparse"),
     "mca": ("core", "monitor", "map", "sparse"),
     "fortran": ("core", "monitor", "place"),
+    "doctor": ("core", "monitor"),
 }
 MPI_HEADERS = ("mpi.h", "mpi-ext.h", "lucid.h", "MPI_Monitoring.h")
 INSIDE_OPEN_MPI = re.compile(r"^(ompi|opal|orte|oshmem|prte|openmpi|mpi/f77)/|^(ompi_config|opal_config|pmix)\.h$")
