@@ -56,3 +56,22 @@ if(LUCID_FORTRAN)
   endforeach()
   set(pmpi_definitions ${pmpi_definitions_c})
 endif()
+
+# A program prints and returns the same with and without liblucid, recorded or not.
+add_executable(pmpi_plain pmpi_plain.c)
+target_link_libraries(pmpi_plain PRIVATE MPI::MPI_C)
+foreach(how done abort die)
+  add_test(NAME mpi.pmpi_same.${how}
+           COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/pmpi_same.sh $<TARGET_FILE:lucid> ${MPIEXEC_EXECUTABLE}
+                   ${MPIEXEC_NUMPROC_FLAG} 3 -- $<TARGET_FILE:pmpi_plain> ${how})
+  set_tests_properties(mpi.pmpi_same.${how} PROPERTIES LABELS "mpi;pmpi" TIMEOUT 120 PROCESSORS 2
+                       ENVIRONMENT "${LUCID_MPI_TEST_ENV}")
+endforeach()
+
+foreach(np 1 3)
+  add_test(NAME mpi.pmpi_mpi4py.np${np}
+           COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np} env LD_PRELOAD=$<TARGET_FILE:lucid>
+                   ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/pmpi_mpi4py.py)
+  set_tests_properties(mpi.pmpi_mpi4py.np${np} PROPERTIES LABELS "mpi;pmpi" TIMEOUT 120 PROCESSORS 2 SKIP_RETURN_CODE 77
+                       ENVIRONMENT "${LUCID_MPI_TEST_ENV};LUCID_SOURCE=pmpi")
+endforeach()
