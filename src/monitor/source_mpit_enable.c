@@ -4,9 +4,15 @@
  * Open MPI reads its parameters from the environment in MPI_Init; a constructor comes before that. It acts only when
  * LUCID_SOURCE=mpit is set, on the series where the monitoring works, and never against what the user has set.
  *
- * The one-sided monitoring component makes MPI_Win_shared_query fail, and one-sided calls are counted by our wrappers
- * anyway, so it is excluded. The variable in the environment hides the one in a parameter file, so what stands there is
- * carried over. (Excluding the collective one would crash MPI_Finalize.)
+ * Only the PML's monitoring is wanted. The one-sided component makes MPI_Win_shared_query fail, the collective one
+ * crashes where an inter-communicator joins groups of different sizes (MPI_Intercomm_create, MPI_Comm_spawn): both are
+ * excluded. The variable in the environment hides the one in a parameter file: what stands there is carried over.
+ *
+ * Without the collective component, Open MPI's common part lacks two things that the PML's relies on: a table of
+ * communicators (it crashes at the first MPI_Comm_free) and a second user of itself (its counters are freed too early
+ * in MPI_Finalize). lucid_mpit_settle() supplies both after MPI_Init, through functions that the common part exports,
+ * and puts the environment back, so that programs which this one starts see what the user has set. Where MPI_Init does
+ * not come through our wrappers nobody would call it: the collective component stays, and the environment, too.
  */
 #define _GNU_SOURCE /* dladdr */
 #include <ctype.h>
@@ -18,9 +24,38 @@
 
 #include <mpi.h>
 
+#include "calls.h"
 #include "source_mpit.h"
 
-#define OSC_LIMIT 1024
+#define VALUE_LIMIT 1024
+
+/* A variable of the environment that was changed, and what it was (NULL: not set). */
+struct change {
+    char name[64];
+    char *before;
+};
+static struct change changes[3];
+static int change_count;
+static bool to_settle;
+
+static void change(const char *name, const char *value)
+{
+    struct change *c = &changes[change_count++];
+    const char *before = getenv(name);
+    snprintf(c->name, sizeof(c->name), "%s", name);
+    c->before = before != NULL ? strdup(before) : NULL;
+    setenv(name, value, 1);
+}
+
+static void change_back(void)
+{
+    while (change_count > 0) {
+        struct change *c = &changes[--change_count];
+        if (c->before != NULL) setenv(c->name, c->before, 1);
+        else unsetenv(c->name);
+        free(c->before);
+    }
+}
 
 /* The value of `name = value` in a line of a parameter file, in place; NULL if the line says something else. */
 static char *value_in_line(char *line, const char *name)
@@ -41,7 +76,7 @@ static char *value_in_line(char *line, const char *name)
 /* true if the file sets `name` (the last line that does wins). */
 static bool value_in_file(const char *path, const char *name, char *value, size_t size)
 {
-    char line[OSC_LIMIT];
+    char line[VALUE_LIMIT];
     bool found = false;
     FILE *file = fopen(path, "re");
     if (file == NULL) return false;
@@ -98,29 +133,31 @@ static bool value_in_default_files(const char *name, char *value, size_t size)
     return false;
 }
 
-static bool value_of_osc(char *value, size_t size)
+static bool value_of(const char *framework, const char *variable, char *value, size_t size)
 {
-    const char *set = getenv("OMPI_MCA_osc"), *files = getenv("OMPI_MCA_mca_base_param_files");
+    const char *set = getenv(variable), *files = getenv("OMPI_MCA_mca_base_param_files");
     if (files == NULL) files = getenv("OMPI_MCA_mca_param_files");
     if (set != NULL) {
         snprintf(value, size, "%s", set);
         return true;
     }
-    return files != NULL ? value_in_files(files, "osc", value, size) : value_in_default_files("osc", value, size);
+    if (files != NULL) return value_in_files(files, framework, value, size);
+    return value_in_default_files(framework, value, size);
 }
 
 /* An exclusion list (^a,b) grows by one; a list of what is allowed leaves monitoring out already, or was meant so. */
-static void exclude_osc_monitoring(void)
+static void exclude_monitoring(const char *framework)
 {
-    char value[OSC_LIMIT] = "", longer[OSC_LIMIT + 16];
-    if (!value_of_osc(value, sizeof(value)) || value[0] == '\0') {
+    char variable[64], value[VALUE_LIMIT] = "", longer[VALUE_LIMIT + 16];
+    snprintf(variable, sizeof(variable), "OMPI_MCA_%s", framework);
+    if (!value_of(framework, variable, value, sizeof(value)) || value[0] == '\0') {
         snprintf(longer, sizeof(longer), "^monitoring");
     } else if (value[0] == '^' && strstr(value, "monitoring") == NULL) {
         snprintf(longer, sizeof(longer), "%s,monitoring", value);
     } else {
         return;
     }
-    setenv("OMPI_MCA_osc", longer, 1);
+    change(variable, longer);
 }
 
 __attribute__((constructor)) static void lucid_mpit_enable(void)
@@ -129,6 +166,30 @@ __attribute__((constructor)) static void lucid_mpit_enable(void)
     if (source == NULL || strcmp(source, "mpit") != 0) return;
     int major = lucid_mpit_open_mpi_major(NULL, 0);
     if (major < 0 || major >= LUCID_MPIT_BROKEN_MAJOR) return;
-    setenv("OMPI_MCA_pml_monitoring_enable", "1", 0);
-    exclude_osc_monitoring();
+    if (getenv(LUCID_MPIT_ENABLE) == NULL) change(LUCID_MPIT_ENABLE, "1");
+    exclude_monitoring("osc");
+    to_settle = lucid_wrappers_interposed();
+    if (to_settle) exclude_monitoring("coll");
+}
+
+/* What the collective component would have done. */
+static void stand_in_for_coll(void)
+{
+    void *library = dlopen("libmca_common_monitoring.so.50", RTLD_LAZY | RTLD_NOLOAD);
+    if (library == NULL) return;
+    int (*use)(void);
+    void *(*enter_communicator)(MPI_Comm);
+    *(void **)&use = dlsym(library, "mca_common_monitoring_init");
+    *(void **)&enter_communicator = dlsym(library, "mca_common_monitoring_coll_new");
+    if (use != NULL && enter_communicator != NULL && use() == 0) enter_communicator(MPI_COMM_WORLD);
+    dlclose(library);
+}
+
+void lucid_mpit_settle(void)
+{
+    if (!to_settle) return;
+    to_settle = false;
+    stand_in_for_coll();
+    if (lucid_mpit_open_mpi_major(NULL, 0) < LUCID_MPIT_KEEPS_VARIABLES) lucid_mpit_register_again();
+    change_back();
 }

@@ -27,7 +27,7 @@ int lucid_mpit_open_mpi_major(char *version, size_t size)
 }
 
 /* The function takes a pointer that it ignores (4.0, 4.1) or nothing (5.0). */
-static void register_again(void)
+void lucid_mpit_register_again(void)
 {
     void *library = dlopen("libmca_common_monitoring.so.50", RTLD_LAZY | RTLD_NOLOAD);
     if (library == NULL) return;
@@ -103,7 +103,7 @@ int lucid_mpit_prepare(MPI_T_pvar_session *session, MPI_T_pvar_handle *count, MP
         snprintf(why, why_size, "MPI_T cannot be initialized");
         return -1;
     }
-    if (find(COUNT_VARIABLE, &count_index) != 0) register_again();
+    if (find(COUNT_VARIABLE, &count_index) != 0) lucid_mpit_register_again();
     *mode = read_mode();
     if (*mode == 0 || find(COUNT_VARIABLE, &count_index) != 0 || find(BYTES_VARIABLE, &bytes_index) != 0) {
         say_why_not_enabled(major, why, why_size);
