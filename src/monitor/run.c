@@ -14,6 +14,7 @@
 #include "log.h"
 #include "params.h"
 #include "session.h"
+#include "source_mpit.h"
 
 /* A program that counts its time steps by MPI_Pcontrol would make a file of each. */
 #define PHASES_LIMIT 256
@@ -38,6 +39,7 @@ static void start_whole(void)
 
 void lucid_call_init(void)
 {
+    lucid_mpit_settle();
     if (lucid_params()->dir[0] && run.whole == 0) start_whole();
 }
 
