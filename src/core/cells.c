@@ -39,20 +39,35 @@ static int compare_void(const void *a, const void *b)
     return compare(a, b);
 }
 
+/** Gives back what is not used. */
+static void fit(struct lucid_cells *cells)
+{
+    if (cells->n == 0) {
+        lucid_cells_clear(cells);
+    } else if (cells->n < cells->capacity) {
+        struct lucid_cell *cell = realloc(cells->cell, cells->n * sizeof *cell);
+        if (!cell) return;
+        cells->cell = cell;
+        cells->capacity = cells->n;
+    }
+}
+
 void lucid_cells_normalize(struct lucid_cells *cells)
 {
-    if (cells->n < 2) return;
-    qsort(cells->cell, cells->n, sizeof *cells->cell, compare_void);
-    size_t last = 0;
-    for (size_t i = 1; i < cells->n; i++) {
-        if (compare(&cells->cell[last], &cells->cell[i]) != 0) {
-            cells->cell[++last] = cells->cell[i];
-        } else {
-            cells->cell[last].count += cells->cell[i].count;
-            cells->cell[last].bytes += cells->cell[i].bytes;
+    if (cells->n > 1) {
+        qsort(cells->cell, cells->n, sizeof *cells->cell, compare_void);
+        size_t last = 0;
+        for (size_t i = 1; i < cells->n; i++) {
+            if (compare(&cells->cell[last], &cells->cell[i]) != 0) {
+                cells->cell[++last] = cells->cell[i];
+            } else {
+                cells->cell[last].count += cells->cell[i].count;
+                cells->cell[last].bytes += cells->cell[i].bytes;
+            }
         }
+        cells->n = last + 1;
     }
-    cells->n = last + 1;
+    fit(cells);
 }
 
 /** Appends later - earlier where it is not zero; the capacity must be there. */
@@ -70,20 +85,21 @@ static void append_difference(struct lucid_cells *to, const struct lucid_cells *
     }
 }
 
+int lucid_cells_sum(const struct lucid_cells *sum, const struct lucid_cells *later, const struct lucid_cells *earlier,
+                    struct lucid_cells *result)
+{
+    *result = (struct lucid_cells){0};
+    if (reserve(result, sum->n + later->n) != 0) return -1;
+    append_difference(result, sum, NULL);
+    append_difference(result, later, earlier);
+    lucid_cells_normalize(result);
+    return 0;
+}
+
 int lucid_cells_add_difference(struct lucid_cells *sum, const struct lucid_cells *later, const struct lucid_cells *earlier)
 {
-    struct lucid_cells merged = {0};
-    if (reserve(&merged, sum->n + later->n) != 0) return -1;
-    append_difference(&merged, sum, NULL);
-    append_difference(&merged, later, earlier);
-    lucid_cells_normalize(&merged);
-    if (merged.n > 0) {
-        struct lucid_cell *fit = realloc(merged.cell, merged.n * sizeof *fit);
-        if (fit) {
-            merged.cell = fit;
-            merged.capacity = merged.n;
-        }
-    }
+    struct lucid_cells merged;
+    if (lucid_cells_sum(sum, later, earlier, &merged) != 0) return -1;
     lucid_cells_clear(sum);
     *sum = merged;
     return 0;

@@ -26,9 +26,13 @@ struct lucid_cells {
 LUCID_INTERNAL void lucid_cells_clear(struct lucid_cells *cells);
 /** Appends a cell without sorting. 0, or -1 without memory. */
 LUCID_INTERNAL int lucid_cells_append(struct lucid_cells *cells, struct lucid_cell cell);
-/** Sorts by peer, then kind, and adds up cells of the same pair. */
+/** Sorts by peer, then kind, adds up cells of the same pair, and gives back the memory that is left over. */
 LUCID_INTERNAL void lucid_cells_normalize(struct lucid_cells *cells);
-/** sum += later - earlier, all normalized; `earlier` may be NULL. 0, or -1 without memory (then sum is unchanged). */
+/** result = sum + later - earlier without the pairs that are zero, all normalized; `earlier` may be NULL. What `result`
+ *  held is overwritten, not freed. 0, or -1 without memory (then it is empty). */
+LUCID_INTERNAL int lucid_cells_sum(const struct lucid_cells *sum, const struct lucid_cells *later,
+                                   const struct lucid_cells *earlier, struct lucid_cells *result);
+/** sum += later - earlier in the same way. 0, or -1 without memory (then sum is unchanged). */
 LUCID_INTERNAL int lucid_cells_add_difference(struct lucid_cells *sum, const struct lucid_cells *later,
                                               const struct lucid_cells *earlier);
 /** Bytes of memory held. */

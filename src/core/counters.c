@@ -17,23 +17,26 @@ _Thread_local struct lucid_shard *lucid_my_shard;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct lucid_shard *all_shards; /* every shard ever made, under the lock */
-static struct lucid_shard *idle_shards[64];
-static unsigned idle_count;
+static struct lucid_shard *idle_shards;
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
+static bool key_made;
 static _Atomic uint64_t lost;
 
-static void retire(void *shard)
+static void retire(void *mine)
 {
+    struct lucid_shard *shard = mine;
     lucid_my_shard = NULL;
     pthread_mutex_lock(&lock);
-    if (idle_count < sizeof idle_shards / sizeof *idle_shards) idle_shards[idle_count++] = shard;
+    shard->next_idle = idle_shards;
+    idle_shards = shard;
     pthread_mutex_unlock(&lock);
 }
 
+/** Where the process has no key left, the shards of threads that end are not handed on. */
 static void make_key(void)
 {
-    (void)pthread_key_create(&key, retire);
+    key_made = pthread_key_create(&key, retire) == 0;
 }
 
 static struct lucid_shard *new_shard(void)
@@ -56,14 +59,16 @@ static struct lucid_shard *adopt(void)
 {
     (void)pthread_once(&key_once, make_key);
     pthread_mutex_lock(&lock);
-    struct lucid_shard *shard = idle_count ? idle_shards[--idle_count] : NULL;
-    if (!shard && (shard = new_shard())) {
+    struct lucid_shard *shard = idle_shards;
+    if (shard) {
+        idle_shards = shard->next_idle;
+    } else if ((shard = new_shard())) {
         shard->next = all_shards;
         all_shards = shard;
     }
     pthread_mutex_unlock(&lock);
     if (!shard) return NULL;
-    (void)pthread_setspecific(key, shard);
+    if (key_made) (void)pthread_setspecific(key, shard);
     return lucid_my_shard = shard;
 }
 
@@ -108,7 +113,8 @@ static struct lucid_slot *find(struct lucid_shard *shard, uint32_t k)
     struct lucid_slot *slot = probe(shard->slots, shard->mask, k);
     if (atomic_load_explicit(&slot->key_plus_one, memory_order_relaxed) == 0) {
         if ((shard->used + 1) * 4 > (shard->mask + 1) * 3) {
-            if (!grow(shard)) return NULL;
+            /* without memory it fills up to the last free slot, which ends every search */
+            if (!grow(shard) && shard->used == shard->mask) return NULL;
             slot = probe(shard->slots, shard->mask, k);
         }
         shard->used++;

@@ -43,6 +43,7 @@ struct lucid_shard {
     uint32_t last_key;
     struct lucid_size_bins *_Atomic bins[LUCID_KIND_LIMIT]; /* made when a kind first occurs */
     struct lucid_shard *next;
+    struct lucid_shard *next_idle;
 };
 
 /** This thread's shard, or NULL before its first message. */
@@ -67,14 +68,15 @@ static inline unsigned lucid_size_bin(uint64_t size)
 static inline void lucid_count_one(uint32_t peer, unsigned kind, uint64_t bytes)
 {
     struct lucid_shard *shard = lucid_my_shard;
-    if (LUCID_UNLIKELY(!shard || shard->last_key != LUCID_CELL_KEY(peer, kind))) {
+    struct lucid_size_bins *bins;
+    if (LUCID_UNLIKELY(!shard || shard->last_key != LUCID_CELL_KEY(peer, kind) ||
+                       !(bins = atomic_load_explicit(&shard->bins[kind], memory_order_relaxed)))) {
         lucid_count(peer, kind, 1, bytes);
         return;
     }
-    struct lucid_size_bins *bins = atomic_load_explicit(&shard->bins[kind], memory_order_relaxed);
     lucid_counter_add(&shard->last->count, 1);
     lucid_counter_add(&shard->last->bytes, bytes);
-    if (LUCID_LIKELY(bins != NULL)) lucid_counter_add(&bins->count[lucid_size_bin(bytes)], 1);
+    lucid_counter_add(&bins->count[lucid_size_bin(bytes)], 1);
 }
 
 /** The same for messages whose single sizes are not known: they enter no histogram. */

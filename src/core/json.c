@@ -88,7 +88,7 @@ void lucid_json_int_or_null(struct lucid_json *json, const char *key, int value)
 void lucid_json_seconds(struct lucid_json *json, const char *key, double value)
 {
     /* microseconds by integer arithmetic: printf's %f would follow the program's locale */
-    uint64_t us = value > 0 ? (uint64_t)(value * 1e6 + 0.5) : 0;
+    uint64_t us = value > 0 ? (uint64_t)((value < 1e12 ? value : 1e12) * 1e6 + 0.5) : 0;
     begin(json, key);
     fprintf(json->stream, "%" PRIu64 ".%06" PRIu64, us / 1000000, us % 1000000);
 }

@@ -8,10 +8,13 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/** Containers inside each other. */
+#define LUCID_JSON_DEPTH 15
+
 struct lucid_json {
     FILE *stream;
     unsigned depth;
-    bool started[16]; /* whether the container at this depth has an element */
+    bool started[LUCID_JSON_DEPTH + 1]; /* whether the container at this depth has an element */
 };
 
 /** key: NULL inside arrays and at the top. Strings may hold any bytes: what is not UTF-8 is replaced. */

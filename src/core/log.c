@@ -3,6 +3,7 @@
  */
 #include "log.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -30,16 +31,21 @@ static enum lucid_log_level level_wanted(void)
 void lucid_log(enum lucid_log_level level, const char *format, ...)
 {
     char line[1024];
+    int saved = errno;
     if (level > level_wanted()) return;
     int r = atomic_load_explicit(&rank, memory_order_relaxed);
     int n = r < 0 ? snprintf(line, sizeof line, "lucid: %s: ", names[level])
                   : snprintf(line, sizeof line, "lucid: rank %d: %s: ", r, names[level]);
     va_list arguments;
     va_start(arguments, format);
-    int more = vsnprintf(line + n, sizeof line - (size_t)n - 1, format, arguments);
+    (void)vsnprintf(line + n, sizeof line - (size_t)n - 1, format, arguments); /* a longer text is cut */
     va_end(arguments);
     size_t length = strlen(line);
-    (void)more; /* a longer text is cut */
+    for (size_t i = 0; i < length; i++)
+        if (line[i] == '\n') line[i] = ' '; /* a file may have such a name */
     line[length++] = '\n';
-    if (write(STDERR_FILENO, line, length) < 0) return; /* nowhere left to say so */
+    if (write(STDERR_FILENO, line, length) < 0) {
+        /* nowhere left to say so */
+    }
+    errno = saved;
 }

@@ -9,7 +9,7 @@
 
 enum lucid_log_level { LUCID_LOG_ERROR, LUCID_LOG_WARN, LUCID_LOG_INFO, LUCID_LOG_DEBUG };
 
-/** Prints "lucid: [rank R] <level>: <text>" in one write. Thread-safe. */
+/** Prints "lucid: [rank R] <level>: <text>" in one write. Thread-safe; leaves errno alone. */
 LUCID_INTERNAL void lucid_log(enum lucid_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /** The rank that is named in the lines; -1 for none yet. */
 LUCID_INTERNAL void lucid_log_set_rank(int rank);

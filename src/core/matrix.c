@@ -8,8 +8,10 @@
 
 int lucid_matrix_make(struct lucid_matrix *matrix, int size, size_t entries)
 {
-    *matrix = (struct lucid_matrix){.size = size, .entries = entries};
+    *matrix = (struct lucid_matrix){0};
     if (size < 0 || entries > SIZE_MAX / sizeof(uint64_t) / 4) return -1;
+    matrix->size = size;
+    matrix->entries = entries;
     size_t some = entries ? entries : 1;
     matrix->row_start = calloc((size_t)size + 1, sizeof *matrix->row_start);
     matrix->column = malloc(some * sizeof *matrix->column);
@@ -33,6 +35,14 @@ void lucid_matrix_free(struct lucid_matrix *matrix)
 static int in_set(uint64_t kinds, const struct lucid_cell *cell)
 {
     return cell->kind < 64 && (kinds >> cell->kind & 1);
+}
+
+/** Whether every cell of the set is in a column. */
+static int in_columns(const struct lucid_cell *from, const struct lucid_cell *to, int size, uint64_t kinds)
+{
+    for (const struct lucid_cell *cell = from; cell < to; cell++)
+        if (in_set(kinds, cell) && cell->peer >= (uint32_t)size) return 0;
+    return 1;
 }
 
 /** Adds one row's cells behind the entries so far, or, without arrays, counts them only. */
@@ -61,6 +71,8 @@ int lucid_matrix_from_rows(struct lucid_matrix *matrix, int size, const struct l
 {
     struct lucid_matrix none = {0};
     size_t n = 0;
+    *matrix = none;
+    if (size > 0 && !in_columns(cells + start[0], cells + start[size], size, kinds)) return -1;
     for (int row = 0; row < size; row++) n = add_row(&none, n, cells + start[row], cells + start[row + 1], kinds);
     if (lucid_matrix_make(matrix, size, n) != 0) return -1;
     n = 0;

@@ -4,9 +4,11 @@
 #include "outfile.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "log.h"
@@ -18,31 +20,52 @@ static void forget(struct lucid_outfile *file)
     *file = (struct lucid_outfile){0};
 }
 
-/** mkstemp makes private files; a report should have the permissions that the user's umask gives. */
-static void usual_permissions(int fd)
+/* Names of files may have 255 bytes. */
+#define LONGEST_BASE 240
+#define SUFFIX_SIZE 8
+
+/** Room for `path` and a suffix; a very long name is cut so that the suffix fits. *at: where the suffix goes. */
+static char *make_temporary(const char *path, size_t *at)
 {
-    mode_t mask = umask(0);
-    (void)umask(mask);
-    (void)fchmod(fd, 0666 & ~mask);
+    const char *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path;
+    size_t length = strlen(base);
+    *at = (size_t)(base - path) + (length > LONGEST_BASE ? LONGEST_BASE : length);
+    char *temporary = malloc(*at + SUFFIX_SIZE);
+    if (temporary) memcpy(temporary, path, *at);
+    return temporary;
+}
+
+/**
+ * Creates the temporary file and returns its descriptor, or -1. Not by mkstemp: that makes private files, a report should
+ * have the permissions that the user's umask gives, and a library cannot ask for the umask without changing it for a moment.
+ */
+static int create(char *temporary, size_t at)
+{
+    static atomic_uint serial;
+    struct timespec now;
+    int fd = -1;
+    for (int i = 0; i < 1000; i++) {
+        (void)clock_gettime(CLOCK_REALTIME, &now);
+        unsigned mark = (unsigned)getpid() * 40503u + (unsigned)now.tv_nsec + (atomic_fetch_add(&serial, 1) << 12);
+        (void)snprintf(temporary + at, SUFFIX_SIZE, ".%06x", mark & 0xffffff);
+        fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0 || errno != EEXIST) break;
+    }
+    return fd;
 }
 
 int lucid_outfile_open(struct lucid_outfile *file, const char *path)
 {
-    static const char suffix[] = ".XXXXXX";
-    size_t length = strlen(path);
-    *file = (struct lucid_outfile){.path = strdup(path), .temporary = malloc(length + sizeof suffix)};
+    size_t at;
+    *file = (struct lucid_outfile){.path = strdup(path), .temporary = make_temporary(path, &at)};
     if (!file->path || !file->temporary) {
         lucid_error("cannot write %s: out of memory", path);
         forget(file);
         return -1;
     }
-    memcpy(file->temporary, path, length);
-    memcpy(file->temporary + length, suffix, sizeof suffix);
-    int fd = mkstemp(file->temporary);
-    if (fd >= 0) {
-        usual_permissions(fd);
-        file->stream = fdopen(fd, "w");
-    }
+    int fd = create(file->temporary, at);
+    if (fd >= 0) file->stream = fdopen(fd, "w");
     if (!file->stream) {
         lucid_error("cannot write %s: %s", path, strerror(errno));
         if (fd >= 0) {
@@ -65,7 +88,8 @@ void lucid_outfile_abandon(struct lucid_outfile *file)
 
 int lucid_outfile_commit(struct lucid_outfile *file)
 {
-    int failed = ferror(file->stream) || fflush(file->stream) != 0 || fsync(fileno(file->stream)) != 0;
+    errno = 0; /* where an earlier write failed, its reason is gone, but flushing mostly fails for the same one */
+    int failed = fflush(file->stream) != 0 || ferror(file->stream) || fsync(fileno(file->stream)) != 0;
     int why = errno;
     if (fclose(file->stream) != 0 && !failed) {
         failed = 1;

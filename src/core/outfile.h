@@ -14,7 +14,7 @@ struct lucid_outfile {
     char *temporary;
 };
 
-/** Opens a temporary file beside `path`. 0, or -1 (reported, with the reason). */
+/** Opens a temporary file beside `path` (its name and six hexadecimal digits). 0, or -1 (reported, with the reason). */
 LUCID_INTERNAL int lucid_outfile_open(struct lucid_outfile *file, const char *path);
 /** Flushes, syncs and renames. 0, or -1 (reported; the temporary file is gone, what stood under the name is untouched). */
 LUCID_INTERNAL int lucid_outfile_commit(struct lucid_outfile *file);

@@ -33,6 +33,7 @@ int lucid_parse_size(const char *text, size_t *value)
 static int is_word_of(const char *text, const char *range)
 {
     size_t length = strlen(text);
+    if (strchr(text, '|')) return 0;
     for (const char *word = range; word; word = strchr(word, '|') ? strchr(word, '|') + 1 : NULL)
         if (strncmp(word, text, length) == 0 && (word[length] == '|' || word[length] == '\0')) return length > 0;
     return 0;
@@ -68,23 +69,47 @@ static int read_flag(const char *text, const char *range, int *value)
     return 0;
 }
 
+void lucid_params_read(struct lucid_params *read, const char *(*get)(const char *name),
+                       void (*bad)(const char *name, const char *text, const char *range, const char *def))
+{
+    const char *text;
+#define LUCID_PARAM(NAME, field, type, def, range, level, help)                                                            \
+    text = get("LUCID_" #NAME);                                                                                            \
+    if (!text || !text[0]) {                                                                                               \
+        (void)read_##type(def, range, &read->field);                                                                       \
+    } else if (read_##type(text, range, &read->field) != 0) {                                                              \
+        bad("LUCID_" #NAME, text, range, def);                                                                             \
+        (void)read_##type(def, range, &read->field);                                                                       \
+    }
+#include "params.def"
+#undef LUCID_PARAM
+}
+
 /* Log lines ask for the level, which is a parameter: so this one writes by itself. */
 static void complain(const char *name, const char *text, const char *range, const char *def)
 {
-    fprintf(stderr, "lucid: error: LUCID_%s=%s is not valid (%s): using %s\n", name, text, range, def[0] ? def : "none");
+    fprintf(stderr, "lucid: error: %s=%s is not valid (%s): using %s\n", name, text, range, def[0] ? def : "none");
+}
+
+/** Strings are kept apart: programs that change their title write over their environment. */
+static void keep_string(const char **value)
+{
+    char *copy = strdup(*value);
+    if (copy) *value = copy;
+}
+static void keep_int(int *value) { (void)value; }
+static void keep_size(size_t *value) { (void)value; }
+static void keep_flag(int *value) { (void)value; }
+
+static const char *from_environment(const char *name)
+{
+    return getenv(name);
 }
 
 static void read_all(void)
 {
-    const char *text;
-#define LUCID_PARAM(NAME, field, type, def, range, level, help)                                                            \
-    text = getenv("LUCID_" #NAME);                                                                                         \
-    if (!text || !text[0]) {                                                                                               \
-        (void)read_##type(def, range, &params.field);                                                                      \
-    } else if (read_##type(text, range, &params.field) != 0) {                                                             \
-        complain(#NAME, text, range, def);                                                                                 \
-        (void)read_##type(def, range, &params.field);                                                                      \
-    }
+    lucid_params_read(&params, from_environment, complain);
+#define LUCID_PARAM(NAME, field, type, def, range, level, help) keep_##type(&params.field);
 #include "params.def"
 #undef LUCID_PARAM
 }

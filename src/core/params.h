@@ -22,6 +22,13 @@ struct lucid_params {
 /** The parameters. The first call reads the environment; a bad value is reported once and its default used. Thread-safe. */
 LUCID_INTERNAL const struct lucid_params *lucid_params(void);
 
+/**
+ * The parameters from any source of texts. get: the text of a name ("LUCID_LOG"), or NULL; it must live as long as the
+ * parameters. bad: called for a text that is not valid; the default is used then. Empty texts count as none.
+ */
+LUCID_INTERNAL void lucid_params_read(struct lucid_params *params, const char *(*get)(const char *name),
+                                      void (*bad)(const char *name, const char *text, const char *range, const char *def));
+
 /** The table as text, a line each: name, type, default, range, level, help, separated by tabs. */
 LUCID_INTERNAL const char *lucid_params_describe(void);
 

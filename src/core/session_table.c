@@ -85,14 +85,21 @@ static int become_active(struct session *s)
 static int become_suspended(struct session *s)
 {
     struct lucid_cells cells = {0}, sizes = {0};
+    struct lucid_cells new_cells = {0}, new_sizes = {0};
     int rc = LUCID_ERR_INTERNAL;
-    if (ops->read(&cells, &sizes) == 0 && lucid_cells_add_difference(&s->data.cells, &cells, &s->start_cells) == 0 &&
-        lucid_cells_add_difference(&s->data.sizes, &sizes, &s->start_sizes) == 0) {
+    /* nothing of the session changes before all has succeeded: a suspend that failed can be repeated */
+    if (ops->read(&cells, &sizes) == 0 && lucid_cells_sum(&s->data.cells, &cells, &s->start_cells, &new_cells) == 0 &&
+        lucid_cells_sum(&s->data.sizes, &sizes, &s->start_sizes, &new_sizes) == 0) {
+        lucid_session_data_clear(&s->data);
+        s->data.cells = new_cells;
+        s->data.sizes = new_sizes;
         s->data.seconds += ops->seconds() - s->since;
         s->active = false;
         clear_start(s);
         if (--active_count == 0) ops->deactivate();
         rc = LUCID_SUCCESS;
+    } else {
+        lucid_cells_clear(&new_cells);
     }
     lucid_cells_clear(&cells);
     lucid_cells_clear(&sizes);
@@ -113,9 +120,10 @@ static int insert(struct session *s)
     return LUCID_SUCCESS;
 }
 
+/** Nobody is found under the empty name, which is that of sessions without one. */
 static struct session *find_name(const char *name)
 {
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count && name[0]; i++)
         if (strcmp(sessions[i]->data.name, name) == 0) return sessions[i];
     return NULL;
 }
@@ -296,8 +304,8 @@ int lucid_table_list(int **ids)
 
 size_t lucid_table_memory(void)
 {
-    size_t bytes = 0;
     pthread_mutex_lock(&lock);
+    size_t bytes = (size_t)capacity * sizeof *sessions;
     for (int i = 0; i < count; i++)
         bytes += sizeof **sessions + lucid_cells_memory(&sessions[i]->start_cells) +
                  lucid_cells_memory(&sessions[i]->start_sizes) + lucid_cells_memory(&sessions[i]->data.cells) +
