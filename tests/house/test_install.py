@@ -47,6 +47,11 @@ def library_dir(prefix):
     raise AssertionError("no liblucid.so below %s" % prefix)
 
 
+def configure(source, build, prefix, *settings):
+    return [setting("LUCID_CMAKE"), "-G", setting("LUCID_GENERATOR"), "-S", str(source), "-B", str(build),
+            "-DCMAKE_PREFIX_PATH=%s" % prefix, "-DCMAKE_C_COMPILER=" + setting("LUCID_CC"), *settings]
+
+
 def ring(program, environment=None):
     out = run(setting("LUCID_MPIEXEC"), "-n", "2", program, env=environment or {})
     return sorted(out.splitlines())
@@ -54,8 +59,20 @@ def ring(program, environment=None):
 
 def test_cmake_project(prefix, tmp_path):
     build = tmp_path / "build"
-    run(setting("LUCID_CMAKE"), "-S", CONSUMER, "-B", build, "-DCMAKE_PREFIX_PATH=%s" % prefix,
-        "-DCMAKE_C_COMPILER=" + setting("LUCID_CC"), "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror")
+    run(*configure(CONSUMER, build, prefix, "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror"))
+    run(setting("LUCID_CMAKE"), "--build", build)
+    assert ring(build / "consumer") == SAID
+
+
+def fortran_compiler(prefix):
+    if not [name for name in files_below(prefix) if name.endswith("lucid.mod")]:
+        pytest.skip("built without the Fortran modules")
+    return setting("LUCID_FC")
+
+
+def test_cmake_project_in_fortran(prefix, tmp_path):
+    build = tmp_path / "build"
+    run(*configure(CONSUMER + "_fortran", build, prefix, "-DCMAKE_Fortran_COMPILER=" + fortran_compiler(prefix)))
     run(setting("LUCID_CMAKE"), "--build", build)
     assert ring(build / "consumer") == SAID
 
@@ -65,20 +82,34 @@ def test_another_minor_version_is_refused(prefix, tmp_path):
     source.mkdir()
     (source / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.20)\nproject(C LANGUAGES C)\n"
                                            "find_package(Lucid 99.0 REQUIRED)\n")
-    done = subprocess.run([setting("LUCID_CMAKE"), "-S", str(source), "-B", str(tmp_path / "build"),
-                           "-DCMAKE_PREFIX_PATH=%s" % prefix], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    done = subprocess.run(configure(source, tmp_path / "build", prefix), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert done.returncode != 0 and b"99.0" in done.stderr
 
 
+def pkg_config(prefix, *arguments):
+    """What a shell would put in the place of $(pkg-config ... lucid): blanks in directories are escaped."""
+    environment = {"PKG_CONFIG_PATH": os.path.join(library_dir(prefix), "pkgconfig")}
+    return run("pkg-config", *arguments, "lucid", env=environment).strip()
+
+
 def test_pkg_config(prefix, tmp_path):
-    libdir = library_dir(prefix)
-    environment = {"PKG_CONFIG_PATH": os.path.join(libdir, "pkgconfig")}
-    flags = run("pkg-config", "--cflags", "--libs", "lucid", env=environment)
-    assert run("pkg-config", "--modversion", "lucid", env=environment).strip() == version()
     program = tmp_path / "consumer"
-    # As a shell does it: pkg-config quotes the blank in the directory's name.
-    run("/bin/sh", "-c", "mpicc -Wall -Wextra -Werror '%s/consumer.c' %s -o '%s'" % (CONSUMER, flags.strip(), program))
-    assert ring(program, {"LD_LIBRARY_PATH": libdir}) == SAID
+    flags = pkg_config(prefix, "--cflags", "--libs")
+    run("/bin/sh", "-c", "mpicc -Wall -Wextra -Werror '%s/consumer.c' %s -o '%s'" % (CONSUMER, flags, program))
+    assert ring(program, {"LD_LIBRARY_PATH": library_dir(prefix)}) == SAID
+
+
+def test_pkg_config_for_fortran(prefix, tmp_path):
+    program = tmp_path / "consumer"
+    fortran_compiler(prefix)
+    flags = pkg_config(prefix, "--variable=fortran") + " " + pkg_config(prefix, "--libs")
+    run("/bin/sh", "-c", "mpifort '%s_fortran/consumer.F90' %s -o '%s'" % (CONSUMER, flags, program))
+    assert ring(program, {"LD_LIBRARY_PATH": library_dir(prefix)}) == SAID
+
+
+def test_pkg_config_knows_the_versions(prefix):
+    assert pkg_config(prefix, "--modversion") == version()
+    assert len(pkg_config(prefix, "--variable=mpi").split()) >= 2
 
 
 def version():

@@ -46,7 +46,7 @@ def test_a_directory_that_the_nodes_do_not_see_is_named(cluster):
 def test_a_link_is_limited(cluster):
     for node in range(4):
         text = cluster.ok("exec", node, "tc", "-s", "class", "show", "dev", "eth0")
-        assert "htb" in text and re.search(r"rate 1Gbit ceil 1Gbit burst 8\d\d\db", text)
+        assert "htb" in text and re.search(r"rate 1Gbit ceil 1Gbit burst 8(\d\d\d|K)b", text)
         text = cluster.ok("exec", "hub", "tc", "class", "show", "dev", "port%d" % node)
         assert "rate 1Gbit ceil 1Gbit" in text
 
