@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -10,6 +11,12 @@ import pytest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LAB = os.path.join(ROOT, "lab", "lab")
+
+
+def sys_path(folder):
+    """Makes the modules of a folder importable."""
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
 
 
 def pytest_sessionstart(session):
