@@ -26,7 +26,8 @@ def render(session: Session, matrix, by: str, terminal: Terminal, order: str = "
     steps = scale(folded.values())
     lines = [f"{by} from each {_row(grid)} (row = sender) to each (column = receiver)"]
     if not steps:
-        return lines + [f"  no {by}"]
+        empty = by == "bytes" and any(traffic.messages for traffic in matrix.values())
+        return lines + ["  only messages of 0 bytes: --messages shows them" if empty else "  nothing was sent"]
     margin = _margin(grid)
     lines += _header(grid, margin)
     edges = set(grid.boundaries())

@@ -22,9 +22,8 @@ def render(session: Session, terminal: Terminal, kinds=None, by: str = "bytes", 
     lines = _head(session, terminal, what)
     lines += ["", *_traffic(session, terminal, kinds)]
     lines += ["", *_distances(session, terminal, kinds)]
-    sizes = _sizes(session, terminal, kinds)
-    lines += ["", *sizes] if sizes else []
-    lines += ["", *_pairs(session, terminal, kinds, by, top)] if top > 0 else []
+    for part in (_sizes(session, terminal, kinds), _pairs(session, terminal, kinds, by, top)):
+        lines += ["", *part] if part else []
     heat = heat_text.render(session, session.matrix(kinds), by, terminal, order)
     return lines + ["", terminal.bold(heat[0]), *heat[1:]]
 
@@ -107,7 +106,7 @@ def _bar(value: int, most: int) -> str:
 
 
 def _pairs(session: Session, terminal: Terminal, kinds, by: str, top: int) -> List[str]:
-    pairs, total = session.top_pairs(top, by, kinds), session.total(kinds)
+    pairs, total = session.top_pairs(max(top, 0), by, kinds), session.total(kinds)
     if not pairs:
         return []
     lines = [terminal.bold(f"{f'largest pairs, by {by}':<40}{'messages':>16}{'bytes':>11}{'share':>9}")]

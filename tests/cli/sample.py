@@ -70,7 +70,7 @@ def session(ranks, nodes, name="run"):
         "ranks": [{"rank": r, "world": r, "node": r // per_node, "pid": 4000 + r, "cpus": str(r % per_node),
                    "package": 2 * (r % per_node) // per_node, "numa": 2 * (r % per_node) // per_node, "core": r % per_node}
                   for r in range(ranks)],
-        "kinds": KINDS,
+        "kinds": list(KINDS),
         "classes": {"p2p": KINDS[:KINDS.index("put")], "coll": KINDS[1:KINDS.index("library")],
                     "osc": KINDS[KINDS.index("put"):]},
         "lost": 0, "cells": listed, "outside": [], "histograms": bins,

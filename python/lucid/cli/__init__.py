@@ -9,7 +9,7 @@ import sys
 from typing import List, Optional
 
 from .. import __version__
-from ..errors import LucidError
+from ..errors import LucidError, reason
 from . import doctor, run, show
 
 _COMMANDS = {"run": run, "show": show, "doctor": doctor}
@@ -51,10 +51,19 @@ def main(arguments: Optional[List[str]] = None) -> int:
         print(f"lucid {name}: {error}" if name else f"lucid: {error}", file=sys.stderr)
         return error.code
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # `lucid show | head` is not an error
-        return 0
+        _close_output()
+        return 0  # `lucid show | head` is not an error
+    except OSError as error:
+        _close_output()
+        print(f"lucid {words[0] if words else ''}: cannot write the output: {reason(error)}", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         return 130
+
+
+def _close_output() -> None:
+    """What is still to be printed has nowhere to go; the interpreter shall not try again at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _dispatch(words: List[str]) -> int:

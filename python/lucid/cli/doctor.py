@@ -83,7 +83,9 @@ def _verdict(trial: doctor.Trial, check: dict) -> str:
         return "MPI cannot"
     if check["counted"] == check["sent"]:
         return "as called" if trial.used == "pmpi" and check["name"] == "collectives" else "exact"
-    return "not seen" if check["counted"][0] == 0 else f"{check['counted'][0]} of {check['sent'][0]}"
+    if check["counted"][0] == 0:
+        return "not seen"
+    return "not all seen" if check["name"] == "collectives" and trial.blind else f"{check['counted'][0]} of {check['sent'][0]}"
 
 
 def _listed(title: str, entries, terminal: Terminal) -> List[str]:

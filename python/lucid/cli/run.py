@@ -8,6 +8,7 @@ import datetime
 import os
 import shlex
 import shutil
+import signal
 import socket
 import sys
 from typing import Dict, List, Optional, Tuple
@@ -107,7 +108,8 @@ def main(arguments) -> int:
              "seconds": round(end.seconds, 3), "host": socket.gethostname(), "directory": os.getcwd(), "library": liblucid,
              "launcher": launcher.version if launcher else None, "python": sys.version.split()[0],
              "environment": {k: v for k, v in sorted(environment.items()) if k.startswith(_PREFIXES)}}
-    code = _conclude(directory, end, found, notes, arguments.quiet)
+    starter = os.path.basename(command[launcher.index]) if launcher else None
+    code = _conclude(directory, end, found, starter, notes, arguments.quiet)
     return child.end_as(end) if end.signal else code
 
 
@@ -154,12 +156,12 @@ def _say_what(command: List[str], launcher, liblucid: str, arguments) -> None:
     print(shlex.join(["env", *(f"{name}={environment[name]}" for name in names), *full]))
 
 
-def _conclude(directory: reports.Directory, end: child.End, found, notes, quiet: bool) -> int:
+def _conclude(directory: reports.Directory, end: child.End, found, starter, notes, quiet: bool) -> int:
     """Reads the report, says what is in it, and decides the exit code."""
     path = os.path.join(directory.path, "run.json")
     if not os.path.exists(path):
         reports.discard(directory)
-        return _fail(_why_nothing(end, found, directory), end)
+        return _fail(_why_nothing(end, found, starter, directory), end)
     try:
         session = reports.open_session(directory.path)
         reports.write_run(directory, notes)
@@ -177,15 +179,25 @@ def _fail(line: str, end: child.End) -> int:
     return end.code or NO_REPORT
 
 
-def _why_nothing(end: child.End, found, directory: reports.Directory) -> str:
+def _why_nothing(end: child.End, found, starter: Optional[str], directory: reports.Directory) -> str:
+    """Why there is no report, as far as it can be told from outside."""
+    who = starter or "the program"
+    not_mpi = f"{found.path} is not linked with an MPI library" if found is not None and found.elf and found.mpi is None else ""
+    hint = f" ({not_mpi})" if not_mpi else ""
     if end.signal:
-        return f"no report: the program was killed by signal {end.signal} before MPI_Finalize"
-    if found is not None and found.elf and found.mpi is None:
-        return f"no report: {found.path} is not linked with an MPI library" + \
-            (f", and ended with exit code {end.code}" if end.code else "")
+        return f"no report: {who} was killed by signal {end.signal} ({_signal_name(end.signal)}) before MPI_Finalize{hint}"
     if end.code:
-        return f"no report: the program ended with exit code {end.code} before MPI_Finalize"
+        return f"no report: {who} ended with exit code {end.code} before MPI_Finalize{hint}"
+    if not_mpi:
+        return f"no report: {not_mpi}"
     if found is not None and found.mpi is not None:
-        return "no report: the program ended without MPI_Finalize (or rank 0 could not write to " + directory.shown + ")"
+        return f"no report: the program ended without MPI_Finalize, or rank 0 could not write to {directory.shown}"
     return (f"no report: no MPI_Init and MPI_Finalize were seen (not an MPI program, or another MPI than Lucid's; or rank 0 "
             f"does not share {directory.shown})")
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return "unknown"

@@ -69,8 +69,16 @@ def main(arguments) -> int:
         print()
     else:
         lines = summary_text.render(session, Terminal(), kinds, arguments.by, arguments.top, arguments.order, what)
-        _print(lines)
+        _print(lines + _phases(report, arguments))
     return 0
+
+
+def _phases(report: str, arguments) -> list:
+    """That there are phases, where the whole run was shown."""
+    found = reports.phases(report) if os.path.isdir(report) and arguments.phase is None else []
+    if not found:
+        return []
+    return ["", f"phases: {', '.join(str(level) for level, _ in found)} (--phase LEVEL shows one)"]
 
 
 def _print(lines) -> None:

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""lucid doctor: what it finds here, and what it says where something is missing."""
+import json
+import os
+
+import pytest
+
+from lucid import doctor
+
+
+@pytest.fixture
+def here(lucid):
+    """The findings on this machine."""
+    if not os.environ.get("LUCID_COMMAND"):
+        pytest.skip("needs a built liblucid: run this test through ctest -L cli")
+    return lucid
+
+
+def trials(found):
+    return {trial["source"]: trial for trial in found["trials"]}
+
+
+def test_sources_are_really_tried(here):
+    done = here("doctor", "--json")
+    found = json.loads(done.out)
+    assert done.code == 0 and found["ok"] and found["chosen"] in trials(found)
+    assert set(trials(found)) == {"pml", "mpit", "pmpi"} and trials(found)["pmpi"]["works"]
+    for trial in found["trials"]:
+        for check in trial["checks"]:
+            if check["ran"] and not trial["blind"]:
+                assert check["counted"] == check["sent"], (trial["source"], check)
+    assert {row[0] for row in found["parameters"]} >= {"LUCID_SOURCE", "LUCID_LOG", "LUCID_DIR"}
+
+
+def test_text(here):
+    done = here("doctor")
+    assert done.code == 0 and done.err == "" and done.out.splitlines()[-1].startswith("Lucid works here, with ")
+    for word in ("library ", "MPI ", "launcher ", "point-to-point", "exact", "LUCID_SOURCE (auto|pml|mpit|pmpi; default auto)"):
+        assert word in done.out
+
+
+def test_environment_is_looked_at(here, tmp_path):
+    found = json.loads(here("doctor", "--json", env={"LUCID_SORCE": "pml"}).out)
+    assert ["LUCID_SORCE is set, but is no parameter of Lucid; meant LUCID_SOURCE?", "unset LUCID_SORCE"] in found["notes"]
+
+
+def test_without_the_pml_module(here, tmp_path):
+    """Where Open MPI's internal headers were missing at the build: the other sources take over."""
+    probe = json.loads(here("doctor", "--json").out)["probe"]
+    os.symlink(probe, str(tmp_path / "lucid_doctor_probe"))
+    done = here("doctor", "--json", env={"LUCID_LIBDIR": tmp_path})
+    found = json.loads(done.out)
+    assert done.code == 0 and not trials(found)["pml"]["works"] and found["chosen"] in ("mpit", "pmpi")
+    assert any("pml" in what for what, _ in found["notes"])
+
+
+def test_without_a_library(here):
+    done = here("doctor", env={"LUCID_LIBRARY": "/none/liblucid.so"})
+    assert done.code == 1 and "- LUCID_LIBRARY=/none/liblucid.so: no such file\n" in done.out
+    assert done.out.endswith("\nLucid does not work here.\n")
+
+
+def test_without_mpirun(here):
+    done = here("doctor", "--mpiexec", "/none/mpirun")
+    assert done.code == 1 and "- /none/mpirun: no such program (--mpiexec)\n" in done.out
+
+
+def test_mpirun_that_starts_nothing(here, tmp_path):
+    (tmp_path / "mpirun").write_text("#!/bin/sh\n[ \"$1\" = --version ] && echo 'mpirun (Open MPI) 4.1.4' && exit\n"
+                                     "echo ------ >&2; echo 'There are no slots. Ask somebody.' >&2; exit 1\n")
+    (tmp_path / "mpirun").chmod(0o755)
+    done = here("doctor", "--mpiexec", tmp_path / "mpirun")
+    text = " ".join(done.out.split())
+    assert done.code == 1 and "two processes cannot be started: There are no slots -> first make this work: " in text
+
+
+def test_what_is_said_of_blind_spots():
+    trial = doctor.Trial("pml", True, "pml", checks=[{"name": "collectives", "ran": True, "sent": [4, 32], "counted": [0, 0]}],
+                         blind=["coll/sm serves allreduce of MPI_COMM_WORLD: messages that bypass the PML are not seen"])
+    found = doctor.Findings()
+    doctor._check_counts(found, trial)
+    assert found.problems == [] and doctor._cure(trial.blind[0]) == "to see them, leave it out: OMPI_MCA_coll=^sm"
+    trial.blind = []
+    doctor._check_counts(found, trial)
+    assert found.problems[0][0] == "pml counted 0 messages (0 B) of collectives traffic, 4 messages (32 B) were sent"
+
+
+def test_verdicts_on_a_probe():
+    trial = doctor.Trial("pml")
+    doctor._judge(trial, 1, "", "------\nlucid: [rank 0] error: no pml here\nmore\n")
+    assert not trial.works and trial.why == "[rank 0] error: no pml here"
+    doctor._judge(trial, 0, "garbage\n{broken\n", "")
+    assert not trial.works and trial.why == "the probe ended with exit code 0"
+    line = '{"source": "pml", "sees": 1, "checks": [{"name": "point-to-point", "ran": true, "sent": [2, 4], "counted": [%s]}]}\n'
+    doctor._judge(trial, 0, line % "2, 4", "")
+    assert trial.works and trial.used == "pml"
+    trial = doctor.Trial("pml")
+    doctor._judge(trial, 0, line % "0, 0", "")
+    assert not trial.works and trial.why == "it counted none of the messages that were sent"
