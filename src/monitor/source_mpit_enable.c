@@ -172,10 +172,19 @@ __attribute__((constructor)) static void lucid_mpit_enable(void)
     if (to_settle) exclude_monitoring("coll");
 }
 
+/* The monitoring's common part: a library of its own on 4.x, inside the MPI library on 5.0 as Debian builds it. */
+static void *open_common_part(void)
+{
+    Dl_info info;
+    void *library = dlopen("libmca_common_monitoring.so.50", RTLD_LAZY | RTLD_NOLOAD);
+    if (library != NULL || dladdr((void *)&PMPI_Init, &info) == 0) return library;
+    return dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+}
+
 /* What the collective component would have done. */
 static void stand_in_for_coll(void)
 {
-    void *library = dlopen("libmca_common_monitoring.so.50", RTLD_LAZY | RTLD_NOLOAD);
+    void *library = open_common_part();
     if (library == NULL) return;
     int (*use)(void);
     void *(*enter_communicator)(MPI_Comm);
