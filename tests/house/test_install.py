@@ -40,6 +40,11 @@ def prefix(tmp_path_factory):
     return base / "moved here"
 
 
+def test_every_header_is_there(prefix):
+    names = {name for name in os.listdir(os.path.join(ROOT, "include")) if name.endswith(".h")}
+    assert names - set(os.listdir(str(prefix / "include"))) <= {"MPI_Monitoring.h"}  # which LUCID_MPI_M=OFF leaves out
+
+
 def library_dir(prefix):
     for folder, _, names in os.walk(str(prefix)):
         if "liblucid.so" in names:
