@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Tests of the wrappers and of the pmpi source, which counts what they report.
 include(CheckSymbolExists)
+find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
 set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_C)
 check_symbol_exists(MPI_Isendrecv mpi.h LUCID_TEST_ISENDRECV)
 check_symbol_exists(MPI_Psend_init mpi.h LUCID_TEST_PSEND)

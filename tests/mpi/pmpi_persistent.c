@@ -107,7 +107,7 @@ static void partitioned(void)
 {
     enum { PARTS = 8, EACH = 4 };
     MPI_Request requests[2];
-    const int two[2] = {6, 7};
+    int two[2] = {6, 7};
     static int sent[PARTS * EACH], got[PARTS * EACH];
     MPI_Psend_init(sent, PARTS, EACH, MPI_INT, right, TAG, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]);
     MPI_Precv_init(got, PARTS, EACH, MPI_INT, left, TAG, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs a program without and with liblucid preloaded: standard output and exit code must be the same.
+# Runs a program without and with liblucid preloaded, idle and recording: standard output and exit code must be the same.
 # usage: pmpi_same.sh LIBLUCID MPIEXEC... -- PROGRAM [ARGUMENT...]
 set -eu
 
@@ -16,21 +16,30 @@ shift
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-without=0
-with=0
-"${launch[@]}" "$@" >"$work/without" 2>"$work/without.err" </dev/null || without=$?
-"${launch[@]}" env LD_PRELOAD="$library" "$@" >"$work/with" 2>"$work/with.err" </dev/null || with=$?
-if [ "$without" != "$with" ] || ! diff "$work/without" "$work/with"; then
-    echo "exit code $without without, $with with liblucid" >&2
-    cat "$work/with.err" >&2
+expected=0
+"${launch[@]}" "$@" >"$work/expected" 2>/dev/null </dev/null || expected=$?
+if [ ! -s "$work/expected" ]; then
+    echo "the program printed nothing by itself" >&2
     exit 1
 fi
-if grep -i lucid "$work/with.err"; then
-    echo "liblucid was not silent" >&2
-    exit 1
-fi
-if [ ! -s "$work/with" ]; then
-    echo "the program printed nothing" >&2
-    cat "$work/with.err" >&2
-    exit 1
-fi
+
+# run [VARIABLE=VALUE...]: with liblucid and these in the environment
+run() {
+    local code=0
+    "${launch[@]}" env LD_PRELOAD="$library" "$@" >"$work/out" 2>"$work/err" </dev/null || code=$?
+    if [ "$code" != "$expected" ] || ! diff "$work/expected" "$work/out"; then
+        echo "exit code $expected by itself, $code with liblucid" >&2
+        cat "$work/err" >&2
+        exit 1
+    fi
+    if grep -i lucid "$work/err"; then
+        echo "liblucid was not silent" >&2
+        exit 1
+    fi
+}
+
+run "$@"
+mkdir "$work/run"
+run LUCID_DIR="$work/run" "$@"
+mkdir "$work/calls"
+run LUCID_DIR="$work/calls" LUCID_SOURCE=pmpi "$@"

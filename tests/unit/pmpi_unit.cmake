@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
 lucid_add_unit_test(request_table_test request_table_test.c ${PROJECT_SOURCE_DIR}/src/monitor/request_table.c)
 
 if(NOT LUCID_SANITIZE)
