@@ -104,13 +104,15 @@ def _rank_order(session: Session, limit: int) -> Grid:
 
 
 def _block(homes, limit: int) -> int:
-    """The smallest number of ranks per row so that `limit` rows are enough; 0 if nodes alone are too many."""
+    """The smallest number of ranks per row so that `limit` rows are enough, or a somewhat larger one that divides all nodes
+    evenly; 0 if nodes alone are too many."""
     if len(homes) > limit:
         return 0
     size = 1
     while sum(-(-len(ranks) // size) for _, ranks in homes) > limit:
         size += 1
-    return size
+    even = (n for n in range(size, 2 * size) if all(len(ranks) % n == 0 for _, ranks in homes))
+    return next(even, size)
 
 
 def _spans(homes, size: int) -> List[Span]:

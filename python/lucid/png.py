@@ -106,6 +106,6 @@ def _bar(fig, at: Geometry, image, steps: Scale, by: str) -> None:
     bar.set_ticks(steps.ticks(), labels=[tick_label(tick, by) for tick in steps.ticks()])
     bar.ax.tick_params(labelsize=11 * _POINT, colors=INK, width=.6, length=3)
     bar.outline.set_linewidth(.6)
-    _text(fig, at, at.bar, at.top - 8, by, size=11, weight="bold")
+    _text(fig, at, at.bar, at.top - 12, by, size=11, weight="bold")
     _text(fig, at, at.bar, at.top + length + 24, "log scale", size=11, color=FAINT)
     _text(fig, at, at.bar, at.top + length + 40, "white: nothing", size=11, color=FAINT)

@@ -26,10 +26,11 @@ def figure(grid: Grid, folded: Dict, by: str, title: str, subtitle: str) -> str:
     steps = scale(values.values())
     at = measure(grid)
     head = 0 if title else TITLE - 28  # a page has its own title above the figure
+    label = ": ".join(part for part in (title, subtitle) if part) or f"{by} from each sender (row) to each receiver (column)"
     width, height = _n(at.width), _n(at.height - head)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 {head} {width} {height}" width="{width}" height="{height}" '
-        f'role="img" aria-label="{_text(title)}: {_text(subtitle)}" {_FONT} font-size="12" fill="{INK}">',
+        f'role="img" aria-label="{_text(label)}" {_FONT} font-size="12" fill="{INK}">',
         f'<rect y="{head}" width="{width}" height="{height}" fill="#fff"/>',
         f'<text x="{_n(at.left)}" y="24" font-size="16" font-weight="600">{_text(cut(title, 72))}</text>'
         f'<text x="{_n(at.left)}" y="44" fill="{FAINT}">{_text(cut(subtitle, 104))}</text>' if title else "",
@@ -127,7 +128,7 @@ def _bar(steps: Scale, by: str, at: Geometry) -> str:
         return f'<text x="{_n(at.left + PLOT / 2)}" y="{_n(at.top + PLOT / 2)}" text-anchor="middle" fill="{FAINT}">no {by}</text>'
     length, slices = PLOT * .62, 64
     parts = [f'<g class="bar" transform="translate({_n(at.bar)},{_n(at.top)})" font-size="11">',
-             f'<text y="-8" font-weight="600">{by}</text>']
+             f'<text y="-12" font-weight="600">{by}</text>']
     for k in range(slices):
         parts.append(f'<rect y="{_n(length * k / slices)}" width="14" height="{_n(length / slices + .6)}" '
                      f'fill="{hexadecimal(on_white(1 - k / (slices - 1)))}"/>')

@@ -62,7 +62,7 @@ def percent(part: float, whole: float) -> str:
         return "< 0.1 %"
     if share > 99.9:
         return "> 99.9 %"
-    return f"{share:.1f} %" if share < 1 or share > 99 else f"{share:.0f} %"
+    return f"{share:.1f} %" if share < 1 or share > 99 else f"{int(share + 0.5)} %"
 
 
 def seconds(value: float) -> str:

@@ -262,15 +262,34 @@ def test_directory_without_permission(lucid, fake, tmp_path):
 
 
 @pytest.fixture
-def small_disk(tmp_path):
-    """A file system of 256 KiB."""
+def mount(tmp_path):
+    """Mounts a small file system with some options, and takes it away again."""
     place = tmp_path / "disk"
-    place.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(place)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    if mounted.returncode != 0:
-        pytest.skip("a file system of our own needs root: " + mounted.stderr.decode().strip())
-    yield place
-    subprocess.run(["umount", str(place)], check=True)
+
+    def make(options):
+        place.mkdir()
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(place)], stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE)
+        if mounted.returncode != 0:
+            pytest.skip("a file system of our own needs root: " + mounted.stderr.decode().strip())
+        return place
+
+    yield make
+    if os.path.ismount(str(place)):
+        subprocess.run(["umount", str(place)], check=True)
+
+
+@pytest.fixture
+def small_disk(mount):
+    """A file system of 256 KiB."""
+    return mount("size=256k")
+
+
+def test_directory_on_a_read_only_file_system(lucid, fake, mount):
+    place = mount("ro")
+    for where, what in ((place / "r", "make"), (place, "write to")):
+        done = lucid("run", "-o", where, "true", env=fake)
+        assert (done.code, done.err) == (125, f"lucid run: cannot {what} the report directory {where}: read-only file system\n")
 
 
 def test_disk_that_is_full_before_the_run(lucid, fake, small_disk):

@@ -27,6 +27,7 @@
     if (p > 99.9) return "> 99.9 %";
     return (p < 1 || p > 99 ? p.toFixed(1) : p.toFixed(0)) + " %";
   }
+  const messages = (v) => count(v) + (v === 1 ? " message" : " messages");
   const amount = (v) => (state.by === "bytes" ? size(v) : count(Math.round(v)));
 
   /* the matrix of a view: key i * n + j -> [messages, bytes] */
@@ -151,7 +152,7 @@
   function renewWords() {
     const button = document.querySelector(`.view[data-view="${CSS.escape(view().key)}"] .name`);
     const name = (button ? button.textContent : view().key) + (data.sessions.length > 1 ? `, ${state.session.label}` : "");
-    byId("shown").textContent = `Shown: ${name}: ${size(view().total[1])} in ${count(view().total[0])} messages.`;
+    byId("shown").textContent = `Shown: ${name}: ${size(view().total[1])} in ${messages(view().total[0])}.`;
     document.querySelectorAll(".what").forEach((e) => { e.textContent = name; });
   }
 
@@ -172,7 +173,7 @@
     const j = Math.floor(x * n / side), i = Math.floor(y * n / side), step = side / n, s = state.session;
     const sum = shownSums.get(i * n + j) || [0, 0];
     const seat = (k) => (s.unit === "rank" ? "rank " : s.unit === "ranks" ? "ranks " : "") + s.labels[k] + (s.nodes[k] ? ` (${s.nodes[k]})` : "");
-    hint.textContent = `${seat(i)} → ${seat(j)}\n${sum[0] ? `${size(sum[1])} (${count(sum[1])} B) in ${count(sum[0])} messages` : "nothing"}`;
+    hint.textContent = `${seat(i)} → ${seat(j)}\n${sum[0] ? `${size(sum[1])}${sum[1] < 1000 ? "" : ` (${count(sum[1])} B)`} in ${messages(sum[0])}` : "nothing"}`;
     hint.hidden = false;
     hint.style.left = Math.min(event.clientX + 14, innerWidth - hint.offsetWidth - 8) + "px";
     hint.style.top = Math.min(event.clientY + 16, innerHeight - hint.offsetHeight - 8) + "px";

@@ -52,7 +52,8 @@ def _body(pages, notes) -> str:
         gallery=parts.gallery(page), figure=figure, traffic=parts.traffic(session), distances=parts.distances(everything),
         pairs=parts.pairs(session, everything), sizes=parts.sizes(everything), topology=parts.topology(session),
         measured=parts.measured(session), run=parts.run(session, notes), axis=parts.text(page.grid.axis()),
-        lines="; lines part the nodes" if page.grid.spans else "")
+        lines="; lines part the nodes" if page.grid.boundaries() else "",
+        whole="" if len(pages) == 1 else "<small>the whole run</small>")
 
 
 def _sessions(pages) -> str:
@@ -99,7 +100,7 @@ aria-pressed="true">bytes</button><button type="button" data-by="messages" aria-
 <p class="shown script" id="shown" aria-live="polite">all traffic</p>
 </section>
 <div class="two">
-<section><h2>Traffic by class and kind</h2>{traffic}
+<section><h2>Traffic by class and kind {whole}</h2>{traffic}
 <h2>Largest pairs <small class="what"></small></h2>{pairs}</section>
 <section><h2>How far it went <small class="what"></small></h2>{distances}
 <h2>Message sizes <small class="what"></small></h2>{sizes}</section>
