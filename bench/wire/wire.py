@@ -89,7 +89,7 @@ class Cluster:
 
 
 def pair(cluster, program, rows, messages=380, pause=(5, 100), seed=1, env=None):
-    """Figures 2 and 3: {name: value} as wire_pair prints it. `rows` is the CSV file it writes."""
+    """Figures 2 and 3 of the paper: {name: value} as wire_pair prints it. `rows` is the CSV file it writes."""
     out = cluster.lab("mpirun", "-n", 2, "--map-by", "node", program, rows, messages, *pause, seed, env=env or {})
     return {name: int(value) for name, value in (line.split() for line in out.splitlines())}
 
