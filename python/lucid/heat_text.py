@@ -17,6 +17,7 @@ from .terminal import Terminal
 _SHADES = "░▒▓█"
 _COLORS = 16
 _MOST_LABEL = 14
+_ROW = {"rank": "rank", "ranks": "block of ranks", "node": "node", "nodes": "block of nodes"}
 
 
 def render(session: Session, matrix, by: str, terminal: Terminal, order: str = "node") -> List[str]:
@@ -24,7 +25,8 @@ def render(session: Session, matrix, by: str, terminal: Terminal, order: str = "
     grid = _fit(session, terminal.width, order)
     folded = {key: getattr(traffic, by) for key, traffic in grid.fold(matrix).items()}
     steps = scale(folded.values())
-    lines = [f"{by} from each {_row(grid)} (row = sender) to each (column = receiver)"]
+    grouped = ", grouped by node" if grid.regrouped and grid.unit in ("rank", "ranks") else ""
+    lines = [f"{by} from each {_ROW[grid.unit]} (row = sender) to each (column = receiver){grouped}"]
     if not steps:
         empty = by == "bytes" and any(traffic.messages for traffic in matrix.values())
         return lines + ["  only messages of 0 bytes: --messages shows them" if empty else "  nothing was sent"]
@@ -36,11 +38,6 @@ def render(session: Session, matrix, by: str, terminal: Terminal, order: str = "
             lines.append(" " * margin + terminal.dim(_rule(grid, edges)))
         lines.append(_label(grid, i, margin) + _cells(grid, i, folded, steps, edges, terminal))
     return lines + ["", *_legend(steps, by, terminal)]
-
-
-def _row(grid: grids.Grid) -> str:
-    return {"rank": "rank", "ranks": "block of ranks", "node": "node", "nodes": "block of nodes"}[grid.unit] + \
-        (", ranks grouped by node," if grid.regrouped and grid.unit in ("rank", "ranks") else "")
 
 
 def _fit(session: Session, width: int, order: str) -> grids.Grid:

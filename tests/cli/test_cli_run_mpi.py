@@ -57,7 +57,10 @@ def test_own_command_line(lucid, tmp_path):
 
 
 def test_several_programs_in_one_world(lucid, tmp_path):
-    done = lucid("run", "--", MPIEXEC, "-n", "1", built("cli_ring_c"), ":", "-n", "2", built("cli_ring_c"))
+    words = [MPIEXEC, "-n", "1", built("cli_ring_c"), ":", "-n", "2", built("cli_ring_c")]
+    if subprocess.run(words, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120).returncode != 0:
+        pytest.skip("this mpirun does not start several programs, without Lucid either (seen: PRRTE 3.0.8 crashes)")
+    done = lucid("run", "--", *words)
     assert (done.code, done.out) == (0, "sum 3 of 3\n")
     assert package.load(tmp_path / "lucid-report" / "run.json").total("user") == (30, 30000)
 
