@@ -31,11 +31,23 @@ static int covering(hwloc_topology_t topology, hwloc_const_bitmap_t set, hwloc_o
     return -1;
 }
 
+/** Whether a text looks like a list of lucid_cpus_mine(). hwloc would take memory up to any number that it reads. */
+static int is_list(const char *text)
+{
+    for (int digits = 0;; text++) {
+        if (*text >= '0' && *text <= '9') digits++;
+        else if (digits == 0 || (*text && *text != ',' && *text != '-')) return 0;
+        else if (*text == '\0') return 1;
+        else digits = 0;
+        if (digits > 6) return 0;
+    }
+}
+
 static struct lucid_binding locate(hwloc_topology_t topology, const char *list)
 {
     struct lucid_binding binding = {-1, -1, -1};
     hwloc_bitmap_t set = hwloc_bitmap_alloc();
-    if (set && list[0] && hwloc_bitmap_list_sscanf(set, list) == 0 && !hwloc_bitmap_iszero(set)) {
+    if (set && is_list(list) && hwloc_bitmap_list_sscanf(set, list) == 0 && !hwloc_bitmap_iszero(set)) {
         binding.package = covering(topology, set, HWLOC_OBJ_PACKAGE);
         binding.numa = covering(topology, set, HWLOC_OBJ_NUMANODE);
         binding.core = covering(topology, set, HWLOC_OBJ_CORE);

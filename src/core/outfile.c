@@ -101,7 +101,7 @@ int lucid_outfile_commit(struct lucid_outfile *file)
     }
     if (failed) {
         (void)unlink(file->temporary);
-        lucid_error("cannot write %s: %s", file->path, strerror(why ? why : EIO));
+        lucid_error("cannot write %s: %s", file->path, why ? strerror(why) : "a write failed, the disk may be full");
     }
     forget(file);
     return failed ? -1 : 0;
