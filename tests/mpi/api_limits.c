@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * api_limits.c: as many sessions as LUCID_MAX_SESSIONS allows, and no more (run with LUCID_MAX_SESSIONS=3); names; calls
- * outside MPI_Init and MPI_Finalize.
+ * api_limits.c: as many sessions as LUCID_MAX_SESSIONS allows, and no more (run with LUCID_MAX_SESSIONS=3); names;
+ * calls outside of MPI_Init and MPI_Finalize.
  */
 #include <MPI_Monitoring.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * api_property.c: random sequences of start, suspend, continue, reset, free and sends over several sessions that overlap
- * and nest, against a model that adds up by hand. Fixed seeds. Every process suspends, continues and resets on its own.
+ * api_property.c: random sequences of start, suspend, continue, reset, free and sends over several sessions that
+ * overlap and nest, against a model that adds up by hand. Fixed seeds. Every process suspends, continues and resets on
+ * its own.
  */
 #include <lucid.h>
 #include <stdbool.h>
@@ -212,6 +213,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &check_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_size);
+    if (source_is_not_for_this_mpi()) return skip_test("the source is not for this MPI");
     MPI_Buffer_attach(attached, sizeof(attached));
     make_comms();
     for (int i = 0; i < SESSIONS; i++) {

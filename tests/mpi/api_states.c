@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * api_states.c: every MPI_M_ function, with every sort of argument, in every state: the table of codes.
  *
- * Every cell starts from a fresh environment. `id` is the session that the state speaks of; where there is none any more
- * it is the identifier of one that has been. MIXED: `id` is active, a second session is suspended.
+ * Every cell starts from a fresh environment. `id` is the session that the state speaks of; where there is none any
+ * more it is the identifier of one that has been. MIXED: `id` is active, a second session is suspended.
  */
 #include <MPI_Monitoring.h>
 
 #include "api_check.h"
 
 enum state { NO_INIT, EMPTY, ACTIVE, SUSPENDED, FREED, FINALIZED, MIXED, STATES };
-static const char *const state_names[] = {"no init", "no session", "active", "suspended", "freed", "finalized", "mixed"};
+static const char *const state_names[] = {"no init", "no session", "active", "suspended",
+                                          "freed",   "finalized",  "mixed"};
 
 /* The codes, short enough for a table. */
 enum {

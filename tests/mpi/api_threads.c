@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * api_threads.c: MPI_THREAD_MULTIPLE. Every thread has its own communicator, its own sessions and its own sends.
  *
- * Exact: sessions that are active while all threads send see all of it; a thread's session over a stretch in which only
- * this thread sends sees just that. Concurrent: sessions come, go and are read while the others send; each holds at least
- * its own thread's messages, and the one around it all holds the exact sum.
+ * Exact: sessions that are active while all threads send see all of it; a thread's session over a stretch in which
+ * only this thread sends sees just that. Concurrent: sessions come, go and are read while the others send; each holds
+ * at least its own thread's messages, and the one around it all holds the exact sum.
  */
 #include <lucid.h>
 #include <pthread.h>
@@ -157,6 +157,7 @@ int main(int argc, char **argv)
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &check_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (source_is_not_for_this_mpi()) return skip_test("the source is not for this MPI");
     if (provided != MPI_THREAD_MULTIPLE) return skip_test("this MPI has no MPI_THREAD_MULTIPLE");
     pthread_barrier_init(&barrier, NULL, THREADS);
     for (int i = 0; i < THREADS; i++) MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);

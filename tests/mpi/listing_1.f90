@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! listing_1.f90: Listing 1 of Inria RR 9292, completed to a full program: every process sends 1000 bytes to the next one,
-! and the matrices go to a file. listing_check.py runs it and reads the files.
+! listing_1.f90: Listing 1 of Inria RR 9292, completed to a full program: every process sends 1000 bytes to the next
+! one, and the matrices go to a file. listing_check.py runs it and reads the files.
 PROGRAM Main
   USE MPI_Monitoring
   IMPLICIT NONE

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * listing_2.c: Listing 2 of Inria RR 9292, as it stands there. Produces a file that describes all point-to-point messages
- * used to implement MPI_Barrier; listing_check.py runs it and reads the file.
+ * listing_2.c: Listing 2 of Inria RR 9292, as it stands there. Produces a file that describes all point-to-point
+ * messages used to implement MPI_Barrier; listing_check.py runs it and reads the file.
  */
 #include <mpi.h>
 #include "MPI_Monitoring.h"
