@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * place_reorder.c: decide, map, create (lucid_place.h).
+ *
+ * The seed leaves the trade-off "to the designer of the application"; here the time of an iteration before and after is
+ * predicted from the traffic and from what messages cost on this job, and weighed against what the change costs.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "log.h"
+#include "place_job.h"
+
+/** One reordering, at one member. */
+struct plan {
+    const lucid_reorder_options_t *options;
+    struct lucid_members *members;
+    struct lucid_matrix matrix; /* at rank 0, or at all with options->everywhere */
+    struct place_job job;
+    lucid_decision_t decision;
+    int *k;
+    int go;
+};
+
+static uint64_t at_least_one(uint64_t n)
+{
+    return n ? n : 1;
+}
+
+/** The mapper numbers processes by leaf; the matrix with rows and columns so numbered. */
+static int by_leaf(const struct lucid_matrix *matrix, const int *leaf, struct lucid_matrix *result)
+{
+    int n = matrix->size;
+    int *rank = malloc((size_t)n * sizeof *rank);
+    if (!rank || lucid_matrix_make(result, n, matrix->entries) != 0) {
+        free(rank);
+        return -1;
+    }
+    for (int r = 0; r < n; r++) rank[leaf[r]] = r;
+    size_t out = 0;
+    for (int row = 0; row < n; row++) {
+        for (size_t i = matrix->row_start[rank[row]]; i < matrix->row_start[rank[row] + 1]; i++, out++) {
+            result->column[out] = leaf[matrix->column[i]];
+            result->count[out] = matrix->count[i];
+            result->bytes[out] = matrix->bytes[i];
+        }
+        result->row_start[row + 1] = out;
+    }
+    free(rank);
+    return 0;
+}
+
+/** Maps, and turns the result (by leaf) into k (by rank). leaf: NULL where ranks are leaves. */
+static int map(const struct lucid_matrix *matrix, const lucid_topology_t *tree, const int *leaf,
+               const lucid_map_options_t *options, int *k, lucid_map_result_t *result)
+{
+    char why[200] = "";
+    int n = matrix->size, status = LUCID_ERR_INTERNAL;
+    struct lucid_matrix renumbered = {0};
+    int *by = malloc((size_t)n * 2 * sizeof *by), *rank = by ? by + n : NULL;
+    if (by && (!leaf || by_leaf(matrix, leaf, &renumbered) == 0))
+        status = lucid_map(leaf ? &renumbered : matrix, tree, options, by, result, why, sizeof why);
+    if (status == LUCID_ERR_ARG) lucid_error("%s", why);
+    for (int r = 0; status == LUCID_SUCCESS && r < n; r++) rank[leaf ? leaf[r] : r] = r;
+    /* process on leaf l takes the role of the process on leaf by[l] */
+    for (int r = 0; status == LUCID_SUCCESS && r < n; r++) k[r] = rank[by[leaf ? leaf[r] : r]];
+    lucid_matrix_free(&renumbered);
+    free(by);
+    return status;
+}
+
+/** The time that mapping may take: a tenth of what all communication to come costs, within limits. */
+static double budget(const struct plan *plan)
+{
+    if (plan->options->seconds > 0) return plan->options->seconds;
+    double most = plan->decision.before * (double)plan->options->remaining / 10;
+    double usual = plan->matrix.size / 8192.0 > 0.2 ? plan->matrix.size / 8192.0 : 0.2;
+    if (most > usual) most = usual;
+    return most < 0.01 ? 0.01 : most > 8 ? 8 : most;
+}
+
+/** Seconds that are still to be spent if it is done. */
+static double cost_to_come(const struct plan *plan)
+{
+    return plan->decision.creating + plan->decision.moving;
+}
+
+static void say(lucid_decision_t *decision, const char *reason)
+{
+    snprintf(decision->reason, sizeof decision->reason, "%s", reason);
+}
+
+/** What would have to be spent, and whether anything could pay at all. At rank 0. */
+static int worth_mapping(struct plan *plan)
+{
+    lucid_decision_t *d = &plan->decision;
+    const struct place_costs *costs = &plan->job.costs;
+    double recorded = (double)at_least_one(plan->options->recorded);
+    memcpy(d->latency, costs->latency, sizeof d->latency);
+    memcpy(d->bandwidth, costs->bandwidth, sizeof d->bandwidth);
+    d->break_even = UINT64_MAX;
+    d->map.algorithm = "identity";
+    d->before = d->after = place_predict(&plan->job, &plan->matrix, NULL) / recorded;
+    d->creating = costs->split * plan->members->size;
+    if (costs->bandwidth[PLACE_BETWEEN] > 0 && plan->options->moved_bytes > 0)
+        d->moving = costs->latency[PLACE_BETWEEN] +
+                    (double)plan->options->moved_bytes * plan->members->size / plan->job.nodes / costs->bandwidth[PLACE_BETWEEN];
+    if (plan->job.nodes < 2) {
+        say(d, "all processes are on one node: nothing to gain");
+        return 0;
+    }
+    if (plan->matrix.entries == 0) {
+        say(d, "the session has recorded no traffic between the processes");
+        return 0;
+    }
+    if (!plan->options->always && d->before * (double)plan->options->remaining <= cost_to_come(plan)) {
+        say(d, "creating a communicator and moving the data costs more than all communication still to come");
+        return 0;
+    }
+    return 1;
+}
+
+/** Whether it pays, now that the mapping is known. At rank 0. */
+static int decide(struct plan *plan)
+{
+    lucid_decision_t *d = &plan->decision;
+    int *at = malloc((size_t)plan->matrix.size * sizeof *at);
+    if (!at) return 0;
+    for (int process = 0; process < plan->matrix.size; process++) at[plan->k[process]] = process;
+    d->after = place_predict(&plan->job, &plan->matrix, at) / (double)at_least_one(plan->options->recorded);
+    free(at);
+    double gain = d->before - d->after, all = cost_to_come(plan) + d->mapping;
+    if (!(gain > 0)) {
+        say(d, "no better order was found");
+        return 0;
+    }
+    double iterations = ceil(all / gain);
+    d->break_even = iterations < 1e18 ? (uint64_t)iterations : UINT64_MAX;
+    if (plan->options->always) {
+        say(d, "a better order was found; reordered as asked");
+        return 1;
+    }
+    int pays = gain * (double)plan->options->remaining > all;
+    snprintf(d->reason, sizeof d->reason, "%s after %llu iterations, %llu remain", pays ? "pays" : "would pay only",
+             (unsigned long long)d->break_even, (unsigned long long)plan->options->remaining);
+    return pays;
+}
+
+static void identity(struct plan *plan)
+{
+    for (int i = 0; i < plan->members->size; i++) plan->k[i] = i;
+}
+
+/** The best of all members' mappings, each with a seed of its own. Collective. */
+static int map_everywhere(struct plan *plan, lucid_map_options_t *options)
+{
+    struct lucid_members *m = plan->members;
+    struct {
+        double cost;
+        int rank;
+    } mine, best;
+    options->seed += (uint64_t)m->rank;
+    options->threads = 1;
+    int status = map(&plan->matrix, plan->job.tree, plan->job.leaf, options, plan->k, &plan->decision.map);
+    status = lucid_agree(m, status);
+    if (status != LUCID_SUCCESS) return status;
+    mine.cost = plan->decision.map.after.cost;
+    mine.rank = m->rank;
+    if (PMPI_Allreduce(&mine, &best, 1, MPI_DOUBLE_INT, MPI_MINLOC, m->own) != MPI_SUCCESS) return LUCID_ERR_MPI;
+    const char *name = plan->decision.map.algorithm;
+    int rc = PMPI_Bcast(plan->k, m->size, MPI_INT, best.rank, m->own);
+    if (rc == MPI_SUCCESS) rc = PMPI_Bcast(&plan->decision.map, sizeof plan->decision.map, MPI_BYTE, best.rank, m->own);
+    plan->decision.map.algorithm = name; /* a pointer means nothing in another process */
+    return rc == MPI_SUCCESS ? LUCID_SUCCESS : LUCID_ERR_MPI;
+}
+
+/** Sets k and the decision's figures at rank 0, or at all. Collective. */
+static int find_mapping(struct plan *plan)
+{
+    double begin = PMPI_Wtime();
+    int status = LUCID_SUCCESS;
+    lucid_map_options_t options = {.algorithm = plan->options->algorithm, .seed = plan->options->seed};
+    identity(plan);
+    if (plan->members->rank == 0) {
+        plan->go = worth_mapping(plan);
+        options.seconds = budget(plan);
+    }
+    if (PMPI_Bcast(&plan->go, 1, MPI_INT, 0, plan->members->own) != MPI_SUCCESS) return LUCID_ERR_MPI;
+    if (!plan->go) return LUCID_SUCCESS;
+    if (plan->options->everywhere) {
+        if (PMPI_Bcast(&options.seconds, 1, MPI_DOUBLE, 0, plan->members->own) != MPI_SUCCESS) return LUCID_ERR_MPI;
+        status = place_job_share(plan->members, &plan->job);
+        if (status == LUCID_SUCCESS) status = map_everywhere(plan, &options);
+    } else if (plan->members->rank == 0) {
+        status = map(&plan->matrix, plan->job.tree, plan->job.leaf, &options, plan->k, &plan->decision.map);
+    }
+    plan->decision.mapping = PMPI_Wtime() - begin;
+    status = lucid_follow(plan->members, 0, status);
+    if (status == LUCID_SUCCESS && plan->members->rank == 0) plan->go = decide(plan);
+    return status;
+}
+
+/** Tells all members the decision and, if it is yes, k. Collective. */
+static int announce(struct plan *plan)
+{
+    struct lucid_members *m = plan->members;
+    char algorithm[24] = "";
+    if (m->rank == 0) {
+        plan->decision.reordered = plan->go;
+        snprintf(algorithm, sizeof algorithm, "%s", plan->decision.map.algorithm);
+        if (!plan->go) identity(plan);
+    }
+    int rc = PMPI_Bcast(&plan->decision, sizeof plan->decision, MPI_BYTE, 0, m->own);
+    if (rc == MPI_SUCCESS) rc = PMPI_Bcast(algorithm, sizeof algorithm, MPI_CHAR, 0, m->own);
+    if (rc == MPI_SUCCESS) rc = PMPI_Bcast(plan->k, m->size, MPI_INT, 0, m->own);
+    static const char *const names[] = {"identity", "treematch", "multilevel", "scotch"};
+    plan->decision.map.algorithm = names[0];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(algorithm, names[i]) == 0) plan->decision.map.algorithm = names[i];
+    return rc == MPI_SUCCESS ? LUCID_SUCCESS : LUCID_ERR_MPI;
+}
+
+static void plan_free(struct plan *plan)
+{
+    lucid_matrix_free(&plan->matrix);
+    place_job_close(&plan->job);
+    free(plan->k);
+}
+
+/** From the session to an announced decision. Collective. */
+static int prepare(struct plan *plan, lucid_session_t session)
+{
+    int root = plan->options->everywhere ? LUCID_TO_ALL : 0;
+    uint64_t kinds = plan->options->kinds ? plan->options->kinds : LUCID_KINDS_P2P;
+    int status = lucid_gather_matrix(session, root, kinds, &plan->matrix, &plan->members);
+    if (status != LUCID_SUCCESS) return status;
+    plan->k = malloc((size_t)plan->members->size * sizeof *plan->k);
+    status = lucid_agree(plan->members, plan->k ? LUCID_SUCCESS : LUCID_ERR_INTERNAL);
+    lucid_own_begin();
+    if (status == LUCID_SUCCESS) status = place_job_open(plan->members, &plan->job);
+    if (status == LUCID_SUCCESS) status = find_mapping(plan);
+    if (status == LUCID_SUCCESS) status = announce(plan);
+    lucid_own_end();
+    return status;
+}
+
+static int create(struct plan *plan, MPI_Comm comm, MPI_Comm *newcomm)
+{
+    double begin = PMPI_Wtime();
+    MPI_Comm made = MPI_COMM_NULL;
+    lucid_own_begin();
+    int rc = PMPI_Comm_split(comm, 0, plan->k[plan->members->rank], &made);
+    lucid_own_end();
+    if (rc != MPI_SUCCESS) return LUCID_ERR_MPI;
+    plan->decision.creating = PMPI_Wtime() - begin;
+    *newcomm = made;
+    return LUCID_SUCCESS;
+}
+
+/** Whether comm has the session's processes in the same order. */
+static int check_comm(MPI_Comm comm, lucid_session_t session)
+{
+    struct lucid_members *m;
+    int result = MPI_UNEQUAL, status = lucid_session_members(session, true, &m);
+    if (status != LUCID_SUCCESS) return status;
+    if (comm == MPI_COMM_NULL || PMPI_Comm_compare(comm, m->own, &result) != MPI_SUCCESS) return LUCID_ERR_MPI;
+    if (result == MPI_CONGRUENT || result == MPI_IDENT) return LUCID_SUCCESS;
+    if (m->rank == 0) lucid_error("cannot reorder: the session was recorded on other processes, or in another order");
+    return LUCID_ERR_ARG;
+}
+
+int lucid_comm_reorder(MPI_Comm comm, lucid_session_t session, const lucid_reorder_options_t *options, MPI_Comm *newcomm,
+                       lucid_decision_t *decision)
+{
+    static const lucid_reorder_options_t defaults = {0};
+    struct plan plan = {.options = options ? options : &defaults};
+    int status = check_comm(comm, session);
+    if (status == LUCID_SUCCESS && !newcomm) status = LUCID_ERR_ARG;
+    if (status != LUCID_SUCCESS) return status;
+    status = prepare(&plan, session);
+    if (status == LUCID_SUCCESS && plan.decision.reordered) status = create(&plan, comm, newcomm);
+    else if (status == LUCID_SUCCESS) *newcomm = comm;
+    if (status == LUCID_SUCCESS && decision) *decision = plan.decision;
+    if (status == LUCID_SUCCESS && plan.options->k)
+        memcpy(plan.options->k, plan.k, (size_t)plan.members->size * sizeof *plan.k);
+    plan_free(&plan);
+    return status;
+}
+
+int lucid_mapping(const lucid_topology_t *topology, lucid_session_t session, int *k)
+{
+    struct lucid_matrix matrix = {0};
+    struct lucid_members *m;
+    int status = lucid_gather_matrix(session, 0, LUCID_KINDS_P2P, &matrix, &m);
+    if (status != LUCID_SUCCESS) return status;
+    struct place_job job = {0};
+    lucid_own_begin();
+    status = place_job_open(m, &job);
+    if (status == LUCID_SUCCESS && m->rank == 0)
+        status = k ? map(&matrix, topology ? topology : job.tree, topology ? NULL : job.leaf, NULL, k, NULL) : LUCID_ERR_ARG;
+    status = lucid_agree(m, status == LUCID_SUCCESS && !k ? LUCID_ERR_ARG : status);
+    if (status == LUCID_SUCCESS && PMPI_Bcast(k, m->size, MPI_INT, 0, m->own) != MPI_SUCCESS) status = LUCID_ERR_MPI;
+    lucid_own_end();
+    place_job_close(&job);
+    lucid_matrix_free(&matrix);
+    return status;
+}
