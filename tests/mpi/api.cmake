@@ -25,6 +25,8 @@ lucid_add_mpi_test(api_property_mpit PROGRAM api_property NP 3 8 ENV LUCID_SOURC
 lucid_add_mpi_test(api_property_pmpi PROGRAM api_property NP 3 ENV LUCID_SOURCE=pmpi)
 lucid_add_mpi_test(api_threads SOURCES api_threads.c NP 1 2 5)
 lucid_add_mpi_test(api_threads_mpit PROGRAM api_threads NP 2 5 ENV LUCID_SOURCE=mpit)
+lucid_add_mpi_test(api_spawn SOURCES api_spawn.c NP 1 3)
+lucid_add_mpi_test(api_spawn_mpit PROGRAM api_spawn NP 1 3 ENV LUCID_SOURCE=mpit)
 if(LUCID_MPI_M)
   lucid_add_mpi_test(api_states SOURCES api_states.c NP 1 2 3)
   lucid_add_mpi_test(api_subcomm SOURCES api_subcomm.c NP 1 2 3 5 8)
