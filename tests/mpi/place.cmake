@@ -1,3 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Tests of reordering.
 lucid_add_mpi_test(place_reorder SOURCES place_reorder.c NP 1 2 3 5 8 16)
+if(LUCID_FORTRAN AND MPI_Fortran_HAVE_F08_MODULE)
+  lucid_add_mpi_test(place_fortran SOURCES place_fortran.F90 LANGUAGE Fortran NP 1 3 8)
+endif()
