@@ -38,15 +38,24 @@ LUCID_PUBLIC int lucid_topology_make(int leaves, int levels, const int *group, c
                                      lucid_topology_t **topology);
 /** Number of leaves. */
 LUCID_PUBLIC int lucid_topology_leaves(const lucid_topology_t *topology);
+/** Number of levels, outermost first; the last one separates all leaves. */
+LUCID_PUBLIC int lucid_topology_levels(const lucid_topology_t *topology);
+/**
+ * Tells about a level: its name (the topology's; "" if it has none), its cost, and the group of every leaf (group: as many
+ * elements as leaves; numbered from 0 without gaps, ascending). What is not wanted may be NULL.
+ */
+LUCID_PUBLIC int lucid_topology_level(const lucid_topology_t *topology, int level, const char **name, double *cost, int *group);
 LUCID_PUBLIC void lucid_topology_free(lucid_topology_t *topology);
 
 typedef struct lucid_map_options {
     const char *algorithm;  /**< "auto" (NULL), "identity", "treematch", "multilevel", "scotch" */
     int messages;           /**< weight by messages rather than bytes */
-    double seconds;         /**< time budget of "auto"; 0: 1 second per 8,192 processes, at least 0.2 */
-    int threads;            /**< 0: one per core; the result does not depend on it, but for what fits in the budget */
+    double seconds;         /**< "auto" begins no further attempt that is likely to end later; 0: the usual number of attempts, or
+                                 fewer where they would take more than 1 second per 8,192 processes (0.2 at least) */
+    int threads;            /**< 0: one per core; the result does not depend on it, but for what fits in the time */
     uint64_t seed;          /**< same seed, same result */
-    int starts;             /**< of "multilevel": more is better and slower; 0: the default of 1 */
+    int starts;             /**< of "multilevel": best of so many, where a part is divided in two; 0: the default of 1.
+                                 of "auto": so many attempts, as long as they take if `seconds` is 0; 0: the usual number */
     const int *fixed;       /**< [process]: the rank it must have, or -1; NULL: all free */
 } lucid_map_options_t;
 

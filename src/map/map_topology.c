@@ -125,6 +125,20 @@ int lucid_topology_leaves(const lucid_topology_t *topology)
     return topology->leaves;
 }
 
+int lucid_topology_levels(const lucid_topology_t *topology)
+{
+    return topology->levels;
+}
+
+int lucid_topology_level(const lucid_topology_t *topology, int level, const char **name, double *cost, int *group)
+{
+    if (level < 0 || level >= topology->levels) return LUCID_ERR_ARG;
+    if (name) *name = topology->name[level];
+    if (cost) *cost = topology->cost[level];
+    if (group) memcpy(group, topology->group[level], (size_t)topology->leaves * sizeof *group);
+    return LUCID_SUCCESS;
+}
+
 void lucid_topology_free(lucid_topology_t *topology)
 {
     if (!topology) return;

@@ -2,6 +2,7 @@
  * map_test.c: properties of the mapper: a result is a permutation, costs what a brute-force sum says, is never worse than
  * the identity, does not depend on the number of threads, and respects fixed ranks.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -91,7 +92,7 @@ static void map_and_check(const lucid_matrix_t *matrix, const lucid_topology_t *
     int n = matrix->size, *k = malloc((size_t)n * sizeof *k), *again = malloc((size_t)n * sizeof *again);
     lucid_map_result_t result;
     lucid_map_cost_t cost;
-    lucid_map_options_t options = {.algorithm = algorithm, .threads = 1, .seed = 7};
+    lucid_map_options_t options = {.algorithm = algorithm, .threads = 1, .seed = 7, .starts = algorithm ? 1 : 5};
     assert_int_equal(lucid_map(matrix, topology, &options, k, &result, why, sizeof why), LUCID_SUCCESS);
     check_permutation(k, n);
     assert_true(result.after.cost <= result.before.cost);
@@ -101,7 +102,7 @@ static void map_and_check(const lucid_matrix_t *matrix, const lucid_topology_t *
     assert_true(cost.cost == result.after.cost && cost.between_bytes == result.after.between_bytes);
     options.threads = 4;
     assert_int_equal(lucid_map(matrix, topology, &options, again, NULL, why, sizeof why), LUCID_SUCCESS);
-    if (algorithm) assert_memory_equal(k, again, (size_t)n * sizeof *k); /* "auto" does what fits in its time */
+    assert_memory_equal(k, again, (size_t)n * sizeof *k);
     free(k);
     free(again);
 }
@@ -165,6 +166,42 @@ static void test_fixed_ranks(void **state)
     assert_int_equal(lucid_map(&matrix, topology, &options, k, NULL, why, sizeof why), LUCID_ERR_ARG);
     fixed[1] = 64;
     assert_int_equal(lucid_map(&matrix, topology, &options, k, NULL, why, sizeof why), LUCID_ERR_ARG);
+    lucid_matrix_free(&matrix);
+    lucid_topology_free(topology);
+}
+
+static void test_all_ranks_fixed(void **state)
+{
+    enum { N = 20000 };
+    lucid_topology_t *topology = machine("node:625 core:32");
+    lucid_matrix_t matrix = scattered_chain(N, 1);
+    int *k = malloc(2 * N * sizeof *k), *fixed = k + N;
+    char why[200];
+    lucid_map_result_t result;
+    for (int i = 0; i < N; i++) fixed[i] = (int)(((int64_t)i * 7 + 3) % N);
+    lucid_map_options_t options = {.fixed = fixed, .starts = 1};
+    assert_int_equal(lucid_map(&matrix, topology, &options, k, &result, why, sizeof why), LUCID_SUCCESS);
+    assert_memory_equal(k, fixed, N * sizeof *k);
+    assert_true(result.after.cost == result.before.cost); /* there is no choice */
+    free(k);
+    lucid_matrix_free(&matrix);
+    lucid_topology_free(topology);
+}
+
+static void test_more_time_is_no_worse(void **state)
+{
+    lucid_topology_t *topology = machine("node:16 numa:2 core:4");
+    lucid_matrix_t matrix = random_matrix(128, 6, 1000, 5);
+    int k[128];
+    char why[200];
+    double last = HUGE_VAL;
+    for (int starts = 1; starts <= 9; starts += 4) {
+        lucid_map_options_t options = {.starts = starts, .seed = 3};
+        lucid_map_result_t result;
+        assert_int_equal(lucid_map(&matrix, topology, &options, k, &result, why, sizeof why), LUCID_SUCCESS);
+        assert_true(result.after.cost <= last);
+        last = result.after.cost;
+    }
     lucid_matrix_free(&matrix);
     lucid_topology_free(topology);
 }
@@ -246,6 +283,29 @@ static void test_topology_from_groups(void **state)
     assert_int_equal(lucid_topology_make(2, 2, crossing, cost, 1, &topology), LUCID_ERR_ARG);
 }
 
+static void test_levels_can_be_read(void **state)
+{
+    lucid_topology_t *topology = machine("rack=500:2 node:2,1 core:2");
+    const int racks[] = {0, 0, 0, 0, 1, 1}, nodes[] = {0, 0, 1, 1, 2, 2};
+    const char *name;
+    double cost;
+    int group[6];
+    assert_int_equal(lucid_topology_leaves(topology), 6);
+    assert_int_equal(lucid_topology_levels(topology), 3);
+    assert_int_equal(lucid_topology_level(topology, 0, &name, &cost, group), LUCID_SUCCESS);
+    assert_string_equal(name, "rack");
+    assert_true(cost == 500);
+    assert_memory_equal(group, racks, sizeof racks);
+    assert_int_equal(lucid_topology_level(topology, 1, NULL, &cost, group), LUCID_SUCCESS);
+    assert_true(cost == 10);
+    assert_memory_equal(group, nodes, sizeof nodes);
+    assert_int_equal(lucid_topology_level(topology, 2, &name, NULL, NULL), LUCID_SUCCESS);
+    assert_string_equal(name, "core");
+    assert_int_equal(lucid_topology_level(topology, 3, &name, &cost, group), LUCID_ERR_ARG);
+    assert_int_equal(lucid_topology_level(topology, -1, &name, &cost, group), LUCID_ERR_ARG);
+    lucid_topology_free(topology);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -253,6 +313,8 @@ int main(void)
         cmocka_unit_test(test_finds_what_is_there_to_find), cmocka_unit_test(test_fixed_ranks),
         cmocka_unit_test(test_no_overflow),         cmocka_unit_test(test_nothing_to_gain),
         cmocka_unit_test(test_bad_input),           cmocka_unit_test(test_topology_from_groups),
+        cmocka_unit_test(test_all_ranks_fixed),     cmocka_unit_test(test_more_time_is_no_worse),
+        cmocka_unit_test(test_levels_can_be_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
