@@ -62,17 +62,10 @@ static int number_of(hwloc_topology_t topology, hwloc_obj_type_t type)
     return n < 0 ? 0 : n;
 }
 
-int lucid_cpus_describe(struct lucid_cpus *cpus, int n, char (*lists)[LUCID_CPUS_TEXT], struct lucid_binding *bindings)
+void lucid_cpus_describe_topology(struct hwloc_topology *topology, struct lucid_cpus *cpus, int n,
+                                  char (*lists)[LUCID_CPUS_TEXT], struct lucid_binding *bindings)
 {
-    hwloc_topology_t topology;
     *cpus = (struct lucid_cpus){.model = ""};
-    for (int i = 0; i < n; i++) bindings[i] = (struct lucid_binding){-1, -1, -1};
-    if (hwloc_topology_init(&topology) != 0) return -1;
-    (void)hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
-    if (hwloc_topology_load(topology) != 0) {
-        hwloc_topology_destroy(topology);
-        return -1;
-    }
     cpus->packages = number_of(topology, HWLOC_OBJ_PACKAGE);
     cpus->numa = number_of(topology, HWLOC_OBJ_NUMANODE);
     cpus->cores = number_of(topology, HWLOC_OBJ_CORE);
@@ -81,6 +74,17 @@ int lucid_cpus_describe(struct lucid_cpus *cpus, int n, char (*lists)[LUCID_CPUS
     const char *model = package ? hwloc_obj_get_info_by_name(package, "CPUModel") : NULL;
     snprintf(cpus->model, sizeof cpus->model, "%s", model ? model : "");
     for (int i = 0; i < n; i++) bindings[i] = locate(topology, lists[i]);
+}
+
+int lucid_cpus_describe(struct lucid_cpus *cpus, int n, char (*lists)[LUCID_CPUS_TEXT], struct lucid_binding *bindings)
+{
+    hwloc_topology_t topology;
+    *cpus = (struct lucid_cpus){.model = ""};
+    for (int i = 0; i < n; i++) bindings[i] = (struct lucid_binding){-1, -1, -1};
+    if (hwloc_topology_init(&topology) != 0) return -1;
+    (void)hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
+    int rc = hwloc_topology_load(topology);
+    if (rc == 0) lucid_cpus_describe_topology(topology, cpus, n, lists, bindings);
     hwloc_topology_destroy(topology);
-    return 0;
+    return rc == 0 ? 0 : -1;
 }

@@ -27,4 +27,9 @@ void lucid_cpus_mine(char text[LUCID_CPUS_TEXT]);
  */
 int lucid_cpus_describe(struct lucid_cpus *cpus, int n, char (*lists)[LUCID_CPUS_TEXT], struct lucid_binding *bindings);
 
+struct hwloc_topology;
+/** The same with a topology that has been loaded. */
+void lucid_cpus_describe_topology(struct hwloc_topology *topology, struct lucid_cpus *cpus, int n,
+                                  char (*lists)[LUCID_CPUS_TEXT], struct lucid_binding *bindings);
+
 #endif

@@ -69,9 +69,11 @@ static size_t add_row(struct lucid_matrix *matrix, size_t n, const struct lucid_
 int lucid_matrix_from_rows(struct lucid_matrix *matrix, int size, const struct lucid_cell *cells, const size_t *start,
                            uint64_t kinds)
 {
+    static const struct lucid_cell no_cell;
     struct lucid_matrix none = {0};
     size_t n = 0;
     *matrix = none;
+    if (!cells) cells = &no_cell; /* C knows no offsets to NULL, not even 0 */
     if (size > 0 && !in_columns(cells + start[0], cells + start[size], size, kinds)) return -1;
     for (int row = 0; row < size; row++) n = add_row(&none, n, cells + start[row], cells + start[row + 1], kinds);
     if (lucid_matrix_make(matrix, size, n) != 0) return -1;

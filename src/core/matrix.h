@@ -14,7 +14,7 @@ int lucid_matrix_make(struct lucid_matrix *matrix, int size, size_t entries);
 
 /**
  * Builds the matrix from rows of cells one behind the other: row r is cells[start[r]] ... cells[start[r + 1] - 1], sorted by
- * (peer, kind), peers being columns. Cells of kinds outside the set are left out, kinds of one peer added up. 0, or -1
+ * (peer, kind), peers being columns; NULL where there are none at all. Cells of kinds outside the set are left out, kinds of one peer added up. 0, or -1
  * without memory or when a peer that is wanted is no column (then the matrix is empty).
  */
 int lucid_matrix_from_rows(struct lucid_matrix *matrix, int size, const struct lucid_cell *cells, const size_t *start,
