@@ -49,8 +49,6 @@ static struct lucid_shard *new_shard(void)
         return NULL;
     }
     shard->mask = FIRST_SLOTS - 1;
-    shard->last = shard->slots;
-    shard->last_key = UINT32_MAX;
     return shard;
 }
 
@@ -72,15 +70,9 @@ static struct lucid_shard *adopt(void)
     return lucid_my_shard = shard;
 }
 
-static inline uint32_t hash(uint32_t k)
-{
-    k *= UINT32_C(0x9E3779B1);
-    return k ^ (k >> 15);
-}
-
 static struct lucid_slot *probe(struct lucid_slot *slots, uint32_t mask, uint32_t k)
 {
-    for (uint32_t i = hash(k) & mask;; i = (i + 1) & mask) {
+    for (uint32_t i = lucid_cell_hash(k) & mask;; i = (i + 1) & mask) {
         uint32_t found = atomic_load_explicit(&slots[i].key_plus_one, memory_order_relaxed);
         if (found == k + 1 || found == 0) return &slots[i];
     }
@@ -120,8 +112,6 @@ static struct lucid_slot *find(struct lucid_shard *shard, uint32_t k)
         shard->used++;
         atomic_store_explicit(&slot->key_plus_one, k + 1, memory_order_relaxed);
     }
-    shard->last = slot;
-    shard->last_key = k;
     return slot;
 }
 
@@ -142,7 +132,7 @@ static inline struct lucid_shard *book(uint32_t peer, unsigned kind, uint64_t me
     if (LUCID_UNLIKELY(!shard)) shard = adopt();
     uint32_t k = LUCID_CELL_KEY(peer, kind);
     struct lucid_slot *slot = NULL;
-    if (LUCID_LIKELY(shard != NULL)) slot = LUCID_LIKELY(shard->last_key == k) ? shard->last : find(shard, k);
+    if (LUCID_LIKELY(shard != NULL)) slot = find(shard, k);
     if (LUCID_UNLIKELY(!slot)) {
         atomic_fetch_add_explicit(&lost, messages, memory_order_relaxed);
         return NULL;

@@ -8,6 +8,7 @@
 #define LUCID_COUNTERS_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,8 +40,6 @@ struct lucid_shard {
     struct lucid_slot *slots; /* replaced by the owner under the shard's lock */
     uint32_t mask;
     uint32_t used;
-    struct lucid_slot *last; /* the slot of the latest message: most messages follow one of the same kind to the same peer */
-    uint32_t last_key;
     struct lucid_size_bins *_Atomic bins[LUCID_KIND_LIMIT]; /* made when a kind first occurs */
     struct lucid_shard *next;
     struct lucid_shard *next_idle;
@@ -64,18 +63,37 @@ static inline unsigned lucid_size_bin(uint64_t size)
     return size ? 64 - (unsigned)__builtin_clzll(size) : 0;
 }
 
-/** lucid_count() of one message, without a call where it is like the message before. For the way of every message. */
+static inline uint32_t lucid_cell_hash(uint32_t key)
+{
+    key *= UINT32_C(0x9E3779B1);
+    return key ^ (key >> 15);
+}
+
+/** The first place where a pair is looked for; nearly always the one where it is. */
+static inline struct lucid_slot *lucid_first_slot(const struct lucid_shard *shard, uint32_t key)
+{
+    return &shard->slots[lucid_cell_hash(key) & shard->mask];
+}
+
+static inline bool lucid_slot_holds(const struct lucid_slot *slot, uint32_t key)
+{
+    return atomic_load_explicit(&slot->key_plus_one, memory_order_relaxed) == key + 1;
+}
+
+/** lucid_count() of one message, without a call where the pair and its kind are known. For the way of every message. */
 static inline void lucid_count_one(uint32_t peer, unsigned kind, uint64_t bytes)
 {
+    const uint32_t key = LUCID_CELL_KEY(peer, kind);
     struct lucid_shard *shard = lucid_my_shard;
+    struct lucid_slot *slot = LUCID_LIKELY(shard != NULL) ? lucid_first_slot(shard, key) : NULL;
     struct lucid_size_bins *bins;
-    if (LUCID_UNLIKELY(!shard || shard->last_key != LUCID_CELL_KEY(peer, kind) ||
+    if (LUCID_UNLIKELY(!slot || !lucid_slot_holds(slot, key) ||
                        !(bins = atomic_load_explicit(&shard->bins[kind], memory_order_relaxed)))) {
         lucid_count(peer, kind, 1, bytes);
         return;
     }
-    lucid_counter_add(&shard->last->count, 1);
-    lucid_counter_add(&shard->last->bytes, bytes);
+    lucid_counter_add(&slot->count, 1);
+    lucid_counter_add(&slot->bytes, bytes);
     lucid_counter_add(&bins->count[lucid_size_bin(bytes)], 1);
 }
 

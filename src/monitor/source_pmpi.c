@@ -32,7 +32,7 @@ static void pmpi_deactivate(void)
 
 static void pmpi_on_send(uint32_t peer, uint64_t bytes)
 {
-    lucid_count(peer, LUCID_KIND_P2P, 1, bytes);
+    lucid_count_one(peer, LUCID_KIND_P2P, bytes);
 }
 
 static void count_part(uint32_t peer, uint64_t bytes, void *arg)
