@@ -40,6 +40,10 @@ int place_job_share(const struct lucid_members *members, struct place_job *job);
  */
 double place_predict(const struct place_job *job, const struct lucid_matrix *matrix, const int *at);
 
+/** Maps the ranks of a matrix to a tree on which the rank r sits on leaf[r] (NULL: r). k: [rank]. Reports what is wrong. */
+int place_map(const struct lucid_matrix *matrix, const lucid_topology_t *tree, const int *leaf,
+              const lucid_map_options_t *options, int *k, lucid_map_result_t *result);
+
 /** Measures latency and bandwidth between pairs of members, and the creation of a communicator. Collective. */
 int place_measure(const struct lucid_members *members, const int *node, int nodes, struct place_costs *costs);
 

@@ -28,48 +28,6 @@ static uint64_t at_least_one(uint64_t n)
     return n ? n : 1;
 }
 
-/** The mapper numbers processes by leaf; the matrix with rows and columns so numbered. */
-static int by_leaf(const struct lucid_matrix *matrix, const int *leaf, struct lucid_matrix *result)
-{
-    int n = matrix->size;
-    int *rank = malloc((size_t)n * sizeof *rank);
-    if (!rank || lucid_matrix_make(result, n, matrix->entries) != 0) {
-        free(rank);
-        return -1;
-    }
-    for (int r = 0; r < n; r++) rank[leaf[r]] = r;
-    size_t out = 0;
-    for (int row = 0; row < n; row++) {
-        for (size_t i = matrix->row_start[rank[row]]; i < matrix->row_start[rank[row] + 1]; i++, out++) {
-            result->column[out] = leaf[matrix->column[i]];
-            result->count[out] = matrix->count[i];
-            result->bytes[out] = matrix->bytes[i];
-        }
-        result->row_start[row + 1] = out;
-    }
-    free(rank);
-    return 0;
-}
-
-/** Maps, and turns the result (by leaf) into k (by rank). leaf: NULL where ranks are leaves. */
-static int map(const struct lucid_matrix *matrix, const lucid_topology_t *tree, const int *leaf,
-               const lucid_map_options_t *options, int *k, lucid_map_result_t *result)
-{
-    char why[200] = "";
-    int n = matrix->size, status = LUCID_ERR_INTERNAL;
-    struct lucid_matrix renumbered = {0};
-    int *by = malloc((size_t)n * 2 * sizeof *by), *rank = by ? by + n : NULL;
-    if (by && (!leaf || by_leaf(matrix, leaf, &renumbered) == 0))
-        status = lucid_map(leaf ? &renumbered : matrix, tree, options, by, result, why, sizeof why);
-    if (status == LUCID_ERR_ARG) lucid_error("%s", why);
-    for (int r = 0; status == LUCID_SUCCESS && r < n; r++) rank[leaf ? leaf[r] : r] = r;
-    /* process on leaf l takes the role of the process on leaf by[l] */
-    for (int r = 0; status == LUCID_SUCCESS && r < n; r++) k[r] = rank[by[leaf ? leaf[r] : r]];
-    lucid_matrix_free(&renumbered);
-    free(by);
-    return status;
-}
-
 /** The time that mapping may take: a tenth of what all communication to come costs, within limits. */
 static double budget(const struct plan *plan)
 {
@@ -162,7 +120,7 @@ static int map_everywhere(struct plan *plan, lucid_map_options_t *options)
     } mine, best;
     options->seed += (uint64_t)m->rank;
     options->threads = 1;
-    int status = map(&plan->matrix, plan->job.tree, plan->job.leaf, options, plan->k, &plan->decision.map);
+    int status = place_map(&plan->matrix, plan->job.tree, plan->job.leaf, options, plan->k, &plan->decision.map);
     status = lucid_agree(m, status);
     if (status != LUCID_SUCCESS) return status;
     mine.cost = plan->decision.map.after.cost;
@@ -193,7 +151,7 @@ static int find_mapping(struct plan *plan)
         status = place_job_share(plan->members, &plan->job);
         if (status == LUCID_SUCCESS) status = map_everywhere(plan, &options);
     } else if (plan->members->rank == 0) {
-        status = map(&plan->matrix, plan->job.tree, plan->job.leaf, &options, plan->k, &plan->decision.map);
+        status = place_map(&plan->matrix, plan->job.tree, plan->job.leaf, &options, plan->k, &plan->decision.map);
     }
     plan->decision.mapping = PMPI_Wtime() - begin;
     status = lucid_follow(plan->members, 0, status);
@@ -298,7 +256,7 @@ int lucid_mapping(const lucid_topology_t *topology, lucid_session_t session, int
     lucid_own_begin();
     status = place_job_open(m, &job);
     if (status == LUCID_SUCCESS && m->rank == 0)
-        status = k ? map(&matrix, topology ? topology : job.tree, topology ? NULL : job.leaf, NULL, k, NULL) : LUCID_ERR_ARG;
+        status = k ? place_map(&matrix, topology ? topology : job.tree, topology ? NULL : job.leaf, NULL, k, NULL) : LUCID_ERR_ARG;
     status = lucid_agree(m, status == LUCID_SUCCESS && !k ? LUCID_ERR_ARG : status);
     if (status == LUCID_SUCCESS && PMPI_Bcast(k, m->size, MPI_INT, 0, m->own) != MPI_SUCCESS) status = LUCID_ERR_MPI;
     lucid_own_end();

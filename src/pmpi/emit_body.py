@@ -21,6 +21,10 @@ class Dialect:
         """Statements that make the call and leave its return code in `rc`."""
         raise NotImplementedError
 
+    def arranged_call(self, adjacent):
+        """The same on the communicator `arranged`, which has the order already; adjacent: with `lists`."""
+        raise NotImplementedError
+
     def values(self, text):
         """Declarations that make the arguments named in `text` usable in C."""
         raise NotImplementedError
@@ -115,7 +119,28 @@ def pcontrol(dialect):
     return [*dialect.call(), *dialect.values("level"), "lucid_call_pcontrol(level);"]
 
 
-SPECIAL = {"start": start, "startall": start, "request_free": request_free, "init": init, "finalize": finalize,
+# what of the adjacency lists goes where in struct lucid_adjacent
+LISTS = {"indegree": "indegree", "sources": "sources", "sourceweights": "source_weights", "outdegree": "outdegree",
+         "destinations": "destinations", "destweights": "destination_weights"}
+
+
+def arrange(dialect):
+    """The communicator is put in order first, where the program allows it and it has been asked for."""
+    function = dialect.function
+    adjacent = "lists" in function.report
+    needs = [a for a in function.arguments if a in LISTS or a in used(function.report, dialect.parameters)] if adjacent else \
+        used(function.report, dialect.parameters)
+    fields = ", ".join(f".{field} = {name}" for name, field in LISTS.items())
+    return [*dialect.values(" ".join([*needs, "comm", "reorder"])),
+            f"const bool entered = lucid_call_enter(LUCID_KIND_{function.kind});",
+            *([f"struct lucid_adjacent lists = {{{fields}}};"] if adjacent else []),
+            f"const MPI_Comm arranged = reorder && lucid_arrange_wanted() ? {function.report} : comm;",
+            *dialect.arranged_call(adjacent),
+            f"lucid_arrange_done(arranged, comm, {'&lists' if adjacent else 'NULL'});",
+            "lucid_call_leave(entered);"]
+
+
+SPECIAL = {"arrange": arrange, "start": start, "startall": start, "request_free": request_free, "init": init, "finalize": finalize,
            "pcontrol": pcontrol}
 
 

@@ -6,6 +6,7 @@ import emit_body
 import mpi_header
 
 PROLOGUE = mpi_header.INCLUDES + """
+#include "../place/place_arrange.h"
 #include "wrappers.h"
 
 #define IN_PLACE(buffer) ((buffer) == MPI_IN_PLACE)
@@ -15,6 +16,12 @@ PROLOGUE = mpi_header.INCLUDES + """
 class C(emit_body.Dialect):
     def call(self):
         return [f"const int rc = P{self.name}({', '.join(self.function.arguments)});"]
+
+    def arranged_call(self, adjacent):
+        other = {"comm": "arranged", "reorder": "arranged == comm ? reorder : 0"}
+        if adjacent:
+            other.update({name: "lists." + field for name, field in emit_body.LISTS.items()})
+        return [f"const int rc = P{self.name}({', '.join(other.get(a, a) for a in self.function.arguments)});"]
 
     def values(self, text):
         return []

@@ -12,6 +12,7 @@ import functions
 import mpi_header
 
 PROLOGUE = mpi_header.INCLUDES + """
+#include "../place/place_arrange.h"
 #include "fortran.h"
 #include "wrappers.h"
 
@@ -19,7 +20,8 @@ PROLOGUE = mpi_header.INCLUDES + """
 """
 
 BUFFERS = {"buf", "buffer", "sendbuf", "recvbuf", "origin_addr", "base"}
-WITHOUT_RC = {"label", "window", "icomm", "request_free", "finalize"}
+WITHOUT_RC = {"label", "arrange", "window", "icomm", "request_free", "finalize"}
+WEIGHTS = {"weights", "sourceweights", "destweights"}
 HANDLES = {"MPI_Comm": "Comm", "MPI_Datatype": "Type", "MPI_Win": "Win", "MPI_Op": "Op", "MPI_Request": "Request"}
 
 
@@ -40,6 +42,21 @@ class Fortran(emit_body.Dialect):
     def passed(self):
         return [f"f_{a}" for a in self.arguments] + ["ierror"] * self.ierror + self.lengths
 
+    def arranged_call(self, adjacent):
+        before = ["MPI_Fint f_arranged = PMPI_Comm_c2f(arranged), f_no = 0;"]
+        other = {"comm": "&f_arranged", "reorder": "arranged == comm ? f_reorder : &f_no"}
+        if adjacent:
+            before.append("MPI_Fint f_in = lists.indegree, f_out = lists.outdegree;")
+            other.update(indegree="&f_in", outdegree="&f_out")
+            for name in ("sources", "destinations"):
+                other[name] = f"(void *)lists.{name}"
+            for name in ("sourceweights", "destweights"): # Fortran's own MPI_UNWEIGHTED is not C's
+                field = "lists." + emit_body.LISTS[name]
+                other[name] = f"lists.storage == NULL || {field} == MPI_UNWEIGHTED ? f_{name} : (void *)(intptr_t){field}"
+        types = ["void *" for _ in self.arguments] + ["MPI_Fint *"] * self.ierror
+        passed = [other.get(a, "f_" + a) for a in self.arguments] + ["ierror"] * self.ierror
+        return [*before, f"((void (*)({', '.join(types)}))next)({', '.join(passed)});"]
+
     def call(self):
         types = ["void *" for _ in self.arguments] + ["MPI_Fint *"] * self.ierror + ["uintptr_t" for _ in self.lengths]
         call = f"((void (*)({', '.join(types)}))next)({', '.join(self.passed())});"
@@ -52,6 +69,8 @@ class Fortran(emit_body.Dialect):
         return [self.value(name) for name in emit_body.used(text, self.arguments) if name not in BUFFERS]
 
     def value(self, name):
+        if name in WEIGHTS:
+            return f"const int *const {name} = lucid_fortran_weights(f_{name});"
         c_type = self.parameters[name].type.replace("const", "").replace("*", "").strip()
         if self.parameters[name].suffix: # an array: handles and default integers as Fortran has them
             element = "MPI_Count" if c_type == "MPI_Count" else "MPI_Fint"

@@ -27,6 +27,9 @@ void *lucid_fortran_find(_Atomic(void *) *slot, const char *name);
 /** Whether a buffer argument is Fortran's MPI_IN_PLACE. `descriptor`: it comes as an array descriptor. */
 bool lucid_fortran_in_place(const void *buffer, bool descriptor);
 
+/** An argument of edge weights, with C's MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY where it is Fortran's. */
+const int *lucid_fortran_weights(const void *weights);
+
 void lucid_fortran_starts_begin(struct lucid_starts *starts, int n, const MPI_Fint *requests);
 void lucid_fortran_starts_end(struct lucid_starts *starts, bool entered, int rc, const MPI_Fint *requests);
 

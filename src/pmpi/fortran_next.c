@@ -98,3 +98,28 @@ bool lucid_fortran_in_place(const void *buffer, bool descriptor)
         if (address == in_place[i]) return true;
     return false;
 }
+
+/** Whether an address is that of one of Fortran's constants, a common block of this name or MPICH's variable or pointer. */
+static bool is_constant(const void *address, const char *name)
+{
+    char symbol[64];
+    static const char *const forms[] = {"mpi_fortran_%s_", "mpi_fortran_%s", "mpi_fortran_%s__"};
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        snprintf(symbol, sizeof symbol, forms[i], name);
+        if (find(symbol) == address) return true;
+    }
+    for (size_t i = 0; i < 2; i++) {
+        int n = snprintf(symbol, sizeof symbol, i == 0 ? "MPIR_F08_MPI_%s" : "MPIR_F_MPI_%s", name);
+        for (int c = 0; c < n; c++) symbol[c] = (char)(symbol[c] >= 'a' && symbol[c] <= 'z' ? symbol[c] - 'a' + 'A' : symbol[c]);
+        const void *const *found = find(symbol);
+        if (found != NULL && (i == 0 ? (const void *)found : *found) == address) return true;
+    }
+    return false;
+}
+
+/* Topologies are created rarely: nothing is kept. */
+const int *lucid_fortran_weights(const void *weights)
+{
+    if (is_constant(weights, "unweighted")) return MPI_UNWEIGHTED;
+    return is_constant(weights, "weights_empty") ? MPI_WEIGHTS_EMPTY : weights;
+}

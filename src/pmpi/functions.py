@@ -21,6 +21,7 @@ ACTIONS = {
     "icoll": "the same, nonblocking",
     "coll_init": "the same, persistent: remembered now, counted when started",
     "icomm": "nonblocking creation of a communicator",
+    "arrange": "creation of a topology: report is the communicator with its ranks in order (place_arrange.h)",
     "window": "creation of a window",
     "start": "MPI_Start",
     "startall": "MPI_Startall",
@@ -177,11 +178,13 @@ Comm_spawn_multiple: count commands argvs maxprocs infos root comm intercomm err
 Intercomm_create: local_comm local_leader peer_comm remote_leader tag newintercomm
 Intercomm_create_from_groups: local_group local_leader remote_group remote_leader stringtag info errhandler newintercomm
 Intercomm_merge: intercomm high newintracomm
-Cart_create: comm ndims dims periods reorder newcomm
 Cart_sub: comm remain_dims newcomm
-Graph_create: comm nnodes index edges reorder newcomm
-Dist_graph_create: comm n sources degrees destinations weights info reorder newcomm
-Dist_graph_create_adjacent: comm indegree sources sourceweights outdegree destinations destweights info reorder newcomm
+""")
+    yield from rows("COMM", "arrange", """
+Cart_create: comm ndims dims periods reorder newcomm => lucid_arrange_cart(comm, ndims, dims, periods)
+Graph_create: comm nnodes index edges reorder newcomm => lucid_arrange_graph(comm, nnodes, index, edges)
+Dist_graph_create: comm n sources degrees destinations weights info reorder newcomm => lucid_arrange_dist(comm, n, sources, degrees, destinations, weights)
+Dist_graph_create_adjacent: comm indegree sources sourceweights outdegree destinations destweights info reorder newcomm => lucid_arrange_adjacent(comm, &lists)
 """)
     yield from rows("COMM", "icomm", """
 Comm_idup: comm newcomm request
