@@ -30,6 +30,8 @@ examples:
   lucid run -- srun -n 64 ./app               also orterun, prterun, mpiexec; env, time, timeout before them
   lucid run ./app                             without a launcher: one rank
   lucid run --phases -- mpirun -n 4 ./app     one more report per MPI_Pcontrol level
+  lucid run --reorder lucid-report -- mpirun -n 64 ./app
+                                              ranks of topologies created with reorder = 1 follow an earlier run
 
 exit codes: the program's own, but
   3    the program ended with 0 and left no report (not an MPI program, or no MPI_Finalize)
@@ -40,7 +42,7 @@ Without -o the report goes to ./lucid-report, or lucid-report-2, -3, ... if that
 """
 
 _PREFIXES = ("LUCID_", "OMPI_MCA_", "PRTE_MCA_", "PMIX_MCA_", "MPIR_CVAR_")
-_VALUED = {"-n", "-np", "--np", "-o", "--output", "--source", "--mpiexec"}
+_VALUED = {"-n", "-np", "--np", "-o", "--output", "--source", "--mpiexec", "--reorder"}
 
 
 def setup_parser(commands) -> None:
@@ -53,6 +55,8 @@ def setup_parser(commands) -> None:
     parser.add_argument("-o", "--output", metavar="DIR", help="directory of the report (default: ./lucid-report, numbered)")
     parser.add_argument("--phases", action="store_true", help="also record each MPI_Pcontrol level by itself")
     parser.add_argument("--source", choices=["auto", "pml", "mpit", "pmpi"], help="where the traffic is read (see lucid doctor)")
+    parser.add_argument("--reorder", metavar="PROFILE", help="give other ranks where the program creates a topology with "
+                        "reorder = 1: by the report of an earlier run, or 'topology': by the topology's own edges")
     parser.add_argument("--mpiexec", metavar="PATH", help="the mpirun to use with -n")
     parser.add_argument("--force", action="store_true", help="replace the report that DIR holds")
     parser.add_argument("-q", "--quiet", action="store_true", help="no paragraph at the end")
@@ -94,15 +98,20 @@ def main(arguments) -> int:
     if arguments.dry_run:
         _say_what(command, launcher, liblucid, arguments)
         return 0
+    profile = None if arguments.reorder in (None, "topology") else reports.open_session(arguments.reorder)
     directory = reports.prepare(arguments.output, arguments.force)
     variables = _variables(arguments, directory.path)
+    if profile is not None:
+        _write_profile(profile, variables["LUCID_REORDER"])
     full, environment = launchers.with_variables(command, launcher, variables, liblucid, dict(os.environ))
     started = datetime.datetime.now(datetime.timezone.utc)
     try:
         end = child.run(full, environment)
     except LucidError:
+        _drop_profile(profile, variables)
         reports.discard(directory)
         raise
+    _drop_profile(profile, variables)
     notes = {"lucid": __version__, "command": arguments.program, "started_as": full, "exit_code": end.code,
              "signal": end.signal or None, "started": started.strftime("%Y-%m-%dT%H:%M:%SZ"),
              "seconds": round(end.seconds, 3), "host": socket.gethostname(), "directory": os.getcwd(), "library": liblucid,
@@ -127,7 +136,25 @@ def _variables(arguments, path: str) -> Dict[str, str]:
         variables["LUCID_PHASES"] = "1"
     if arguments.source:
         variables["LUCID_SOURCE"] = arguments.source
+    if arguments.reorder:
+        variables["LUCID_REORDER"] = "topology" if arguments.reorder == "topology" else os.path.join(path, "reorder.mtx")
     return variables
+
+
+def _write_profile(profile, path: str) -> None:
+    """The bytes between ranks of MPI_COMM_WORLD, as the library reads them."""
+    world = [rank.world for rank in profile.ranks]
+    entries = sorted(((world[s], world[r]), cell.bytes) for (s, r), cell in profile.matrix().items() if cell.bytes)
+    size = max(world) + 1
+    with open(path, "w", encoding="ascii") as stream:
+        stream.write("%%MatrixMarket matrix coordinate integer general\n")
+        stream.write(f"{size} {size} {len(entries)}\n")
+        stream.writelines(f"{sender + 1} {receiver + 1} {count}\n" for (sender, receiver), count in entries)
+
+
+def _drop_profile(profile, variables: Dict[str, str]) -> None:
+    if profile is not None:
+        os.unlink(variables["LUCID_REORDER"])
 
 
 def _check(command: List[str], launcher, liblucid: str, own_mpirun: bool) -> Optional[program.Program]:
