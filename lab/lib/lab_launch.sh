@@ -7,13 +7,14 @@ default() { # NAME value
     [ -n "${!1+set}" ] || export "$1=$2"
 }
 
-# openmpi4, openmpi5 (5.0 and later: PRRTE) or hydra.
+# openmpi4, openmpi5, openmpi6 (and later) or hydra.
 launcher_kind() { # path
     local words
     words=$("$1" --version 2>&1 | head -n 2 | tr '\n' ' ') || :
     case $words in
         *"Open MPI) 4."* | *OpenRTE*" 4."*) echo openmpi4 ;;
-        *"Open MPI"* | *PRRTE* | *prterun*) echo openmpi5 ;;
+        *"Open MPI) 5."*) echo openmpi5 ;;
+        *"Open MPI) "*) echo openmpi6 ;;
         *HYDRA* | *[Hh]ydra*) echo hydra ;;
         *) return 1 ;;
     esac
@@ -40,7 +41,7 @@ openmpi4_environment() {
     LAUNCH_OPTIONS=(--hostfile "$LUCID_LAB/hostfile")
 }
 
-openmpi5_environment() {
+prrte_environment() {
     openmpi_environment eth0
     default OMPI_MCA_btl self,sm,tcp
     default PRTE_ALLOW_RUN_AS_ROOT 1
@@ -48,9 +49,20 @@ openmpi5_environment() {
     default PRTE_MCA_plm ssh
     default PRTE_MCA_plm_ssh_agent "$LUCID_LAB/agent"
     default PRTE_MCA_prte_if_include eth0
+    LAUNCH_OPTIONS=(--hostfile "$LUCID_LAB/hostfile")
+}
+
+openmpi5_environment() {
+    prrte_environment
     default PRTE_MCA_hwloc_default_binding_policy none
     default PRTE_MCA_rmaps_default_mapping_policy slot:oversubscribe
-    LAUNCH_OPTIONS=(--hostfile "$LUCID_LAB/hostfile")
+}
+
+# The same by new names: it warns of the old ones.
+openmpi6_environment() {
+    prrte_environment
+    default PRTE_MCA_bindto none
+    default PRTE_MCA_mapby slot:oversubscribe
 }
 
 hydra_environment() {
