@@ -20,6 +20,8 @@ from .session import load
 
 SOURCES = ("pml", "mpit", "pmpi")
 _TIMEOUT = 120
+# What the library puts before the reason: "lucid: rank 1: error: source mpit does not work here: ".
+_OWN_PREFIX = re.compile(r"^lucid:\s*(\[?rank \d+\]?:?\s*)?((error|warn\w*):\s*)?(source \w+ does not work here:\s*)?")
 
 
 @dataclass
@@ -156,7 +158,7 @@ def _remedy(trial: Trial) -> str:
     if "built for" in trial.why:
         return "build Lucid again with this MPI library"
     if trial.source == "mpit":
-        return "only Open MPI has these variables; the other sources need none"
+        return "nothing to do: the other sources need none of it"
     return "LUCID_LOG=debug with the same source says more"
 
 
@@ -223,7 +225,7 @@ def _judge(trial: Trial, code: int, out: str, err: str) -> None:
         said = None
     if said is None:
         own = [line.strip() for line in err.splitlines() if line.startswith("lucid:")]
-        trial.why = own[0][6:].strip() if own else _first_sentence(err) or f"the probe ended with exit code {code}"
+        trial.why = _OWN_PREFIX.sub("", own[0]) if own else _first_sentence(err) or f"the probe ended with exit code {code}"
         return
     trial.used, trial.checks = said["source"], said["checks"]
     trial.works = any(check["ran"] and check["counted"] == check["sent"] for check in trial.checks)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Dict, List, NamedTuple, Tuple
 
 from . import units
-from .session import NOTHING, Session, Traffic
+from .session import Session, Traffic
 
 FIGURE_RANKS = 512
 
@@ -50,7 +50,8 @@ class Grid:
         folded: Dict[Tuple[int, int], Traffic] = {}
         for (sender, receiver), traffic in matrix.items():
             key = (row[sender], row[receiver])
-            folded[key] = folded.get(key, NOTHING).plus(*traffic)
+            old = folded.get(key)
+            folded[key] = traffic if old is None else Traffic(old[0] + traffic[0], old[1] + traffic[1])
         return folded
 
     def axis(self) -> str:

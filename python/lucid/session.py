@@ -12,6 +12,7 @@ Row = sender everywhere. Needs the standard library only; Session.array() needs 
 
 from __future__ import annotations
 
+import heapq
 import os
 from dataclasses import dataclass, field
 from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple, Union
@@ -97,6 +98,7 @@ class Session:
     outside: List[Tuple[int, int, int, int]]
     histograms: Dict[str, List[int]]
     _index: Dict[str, int] = field(default_factory=dict, repr=False)
+    _latest: Tuple = field(default=(None, None), repr=False, compare=False)  # the selection asked for last, and its matrix
 
     def select(self, kinds: Kinds = None) -> List[int]:
         """Indices of the kinds that a class ('p2p', 'coll', 'osc', 'user', 'all'), a kind ('kind:bcast' or 'bcast'), several
@@ -124,12 +126,18 @@ class Session:
 
     def matrix(self, kinds: Kinds = None) -> Dict[Tuple[int, int], Traffic]:
         """The sparse matrix: (sender, receiver) -> Traffic."""
-        wanted = set(self.select(kinds))
+        wanted = tuple(self.select(kinds))
+        if self._latest[0] != wanted:
+            self._latest = (wanted, self._add_up(set(wanted)))
+        return dict(self._latest[1])
+
+    def _add_up(self, wanted: set) -> Dict[Tuple[int, int], Traffic]:
         sums: Dict[Tuple[int, int], Traffic] = {}
         for sender, receiver, kind, messages, volume in self.cells:
             if kind in wanted:
                 key = (sender, receiver)
-                sums[key] = sums.get(key, NOTHING).plus(messages, volume)
+                old = sums.get(key)
+                sums[key] = Traffic(messages, volume) if old is None else Traffic(old[0] + messages, old[1] + volume)
         return sums
 
     def array(self, kinds: Kinds = None, what: str = "bytes"):
@@ -156,18 +164,17 @@ class Session:
 
     def between_nodes(self, kinds: Kinds = None) -> Traffic:
         """The part of total() that went from one node to another."""
-        wanted = set(self.select(kinds))
-        home = [rank.node for rank in self.ranks]
-        far = [cell for cell in self.cells if cell.kind in wanted and home[cell.sender] != home[cell.receiver]]
-        return Traffic(sum(cell.messages for cell in far), sum(cell.bytes for cell in far))
+        return self.by_distance(kinds)["between"]
 
     def by_distance(self, kinds: Kinds = None) -> Dict[str, Traffic]:
         """total() by how far apart the two ranks sit: 'itself', 'package', 'node', 'between'."""
-        sums = dict.fromkeys(("itself", "package", "node", "between"), NOTHING)
-        for (sender, receiver), traffic in self.matrix(kinds).items():
-            distance = self.distance(sender, receiver)
-            sums[distance] = sums[distance].plus(*traffic)
-        return sums
+        sums = {name: [0, 0] for name in ("itself", "package", "node", "between")}
+        home = [rank.node for rank in self.ranks]
+        for (sender, receiver), (messages, volume) in self.matrix(kinds).items():
+            sum_ = sums["between" if home[sender] != home[receiver] else self.distance(sender, receiver)]
+            sum_[0] += messages
+            sum_[1] += volume
+        return {name: Traffic(*sum_) for name, sum_ in sums.items()}
 
     def distance(self, one: int, other: int) -> str:
         """How far apart two ranks sit; 'node' also where the run did not find their packages."""
@@ -180,10 +187,9 @@ class Session:
 
     def top_pairs(self, number: int, by: str = "bytes", kinds: Kinds = None) -> List[Tuple[int, int, Traffic]]:
         """The pairs with the most bytes (or messages), largest first; ties by rank."""
-        other = "messages" if by == "bytes" else "bytes"
-        pairs = [(s, r, t) for (s, r), t in self.matrix(kinds).items() if getattr(t, by) > 0]
-        pairs.sort(key=lambda p: (-getattr(p[2], by), -getattr(p[2], other), p[0], p[1]))
-        return pairs[:number]
+        first, second = (1, 0) if by == "bytes" else (0, 1)
+        ordered = heapq.nsmallest(number, ((-t[first], -t[second], pair) for pair, t in self.matrix(kinds).items() if t[first] > 0))
+        return [(s, r, Traffic(*((-a, -b) if by == "messages" else (-b, -a)))) for a, b, (s, r) in ordered]
 
     def histogram(self, kinds: Kinds = None) -> List[int]:
         """Messages by size: bin 0 has those of 0 bytes, bin b those of 2^(b-1) <= bytes < 2^b."""

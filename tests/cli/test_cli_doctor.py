@@ -87,8 +87,10 @@ def test_what_is_said_of_blind_spots():
 
 def test_verdicts_on_a_probe():
     trial = doctor.Trial("pml")
-    doctor._judge(trial, 1, "", "------\nlucid: [rank 0] error: no pml here\nmore\n")
-    assert not trial.works and trial.why == "[rank 0] error: no pml here"
+    doctor._judge(trial, 1, "", "------\nlucid: rank 1: error: source pml does not work here: no headers: none\nmore\n")
+    assert not trial.works and trial.why == "no headers: none"
+    doctor._judge(trial, 1, "", "lucid: the probe needs two processes\n")
+    assert trial.why == "the probe needs two processes"
     doctor._judge(trial, 0, "garbage\n{broken\n", "")
     assert not trial.works and trial.why == "the probe ended with exit code 0"
     line = '{"source": "pml", "sees": 1, "checks": [{"name": "point-to-point", "ran": true, "sent": [2, 4], "counted": [%s]}]}\n'

@@ -9,7 +9,6 @@ from typing import List, Optional, Tuple
 
 from .. import summary, units
 from ..session import Session
-from .thumb import data_uri
 from .views import Shown, View
 
 _CHIPS = 512  # ranks up to which the topology shows each
@@ -39,17 +38,12 @@ def gallery(page: Shown) -> str:
     """The matrices of all classes and kinds, small; with the script, each is a button."""
     total, items = page.session.total(), []
     for view in page.views:
-        values = {key: t.bytes for key, t in page.grid.fold(page.session.matrix(_names(page, view))).items()}
         items.append(
             f'<button type="button" class="view depth{view.depth}" data-view="{text(view.key)}" aria-pressed="{str(view.depth == 0).lower()}">'
-            f'<img alt="" width="104" height="104" src="{data_uri(page.grid.size, values)}">'
+            f'<img alt="" width="104" height="104" src="{view.picture}">'
             f'<span class="name">{text(view.label)}</span>'
             f'<span class="amount">{units.size(view.total.bytes)}, {units.percent(view.total.bytes, total.bytes)}</span></button>')
     return '<div class="gallery" id="gallery">' + "".join(items) + "</div>"
-
-
-def _names(page: Shown, view: View) -> List[str]:
-    return [f"kind:{page.session.kinds[kind]}" for kind in view.kinds]
 
 
 def traffic(session: Session) -> str:

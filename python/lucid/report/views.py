@@ -9,6 +9,7 @@ from typing import Dict, List, Tuple
 from .. import grid as grids
 from .. import summary
 from ..session import Session, Traffic
+from .thumb import data_uri
 
 PAIRS = 12
 
@@ -25,6 +26,7 @@ class View:
     distances: Dict[str, Traffic]
     pairs: Dict[str, List[Tuple[int, int, Traffic]]]
     bins: List[int]
+    picture: str                # the matrix of bytes as a data: address
 
 
 @dataclass
@@ -40,29 +42,34 @@ class Shown:
 
 def shown(key: str, label: str, session: Session, order: str) -> Shown:
     """Works a session out."""
-    return Shown(key, label, session, grids.layout(session, order=order), _views(session))
+    rows = grids.layout(session, order=order)
+    return Shown(key, label, session, rows, _views(session, rows))
 
 
-def _views(session: Session) -> List[View]:
+def _views(session: Session, rows: grids.Grid) -> List[View]:
+    def view(*words) -> View:
+        return _view(session, rows, *words)
+
     lines = summary.table(session)
     present = {line.group for line in lines}
-    views = [_view(session, "all", "all traffic", 0, None)]
+    views = [view("all", "all traffic", 0, None)]
     if {"user", "coll"} <= present:
-        views.append(_view(session, "class-p2p", "point-to-point, with collectives", 1, "p2p"))
+        views.append(view("class-p2p", "point-to-point, with collectives", 1, "p2p"))
     for line in lines:
         if line.kind:
-            views.append(_view(session, f"kind-{line.kind}", line.kind, 2, f"kind:{line.kind}"))
+            views.append(view(f"kind-{line.kind}", line.kind, 2, f"kind:{line.kind}"))
         elif line.group in ("coll", "osc"):
-            views.append(_view(session, f"class-{line.group}", line.label, 1, line.group))
+            views.append(view(f"class-{line.group}", line.label, 1, line.group))
         else:
             kinds = [f"kind:{kind}" for kind in session.by_kind() if session.group_of(kind) == line.group]
-            views.append(_view(session, f"class-{line.group}", line.label, 1, kinds))
+            views.append(view(f"class-{line.group}", line.label, 1, kinds))
     return views
 
 
-def _view(session: Session, key: str, label: str, depth: int, kinds) -> View:
+def _view(session: Session, rows: grids.Grid, key: str, label: str, depth: int, kinds) -> View:
+    picture = data_uri(rows.size, {at: t.bytes for at, t in rows.fold(session.matrix(kinds)).items()})
     return View(key, label, depth, session.select(kinds), session.total(kinds), session.by_distance(kinds),
-                {by: session.top_pairs(PAIRS, by, kinds) for by in ("bytes", "messages")}, session.histogram(kinds))
+                {by: session.top_pairs(PAIRS, by, kinds) for by in ("bytes", "messages")}, session.histogram(kinds), picture)
 
 
 def as_values(page: Shown) -> dict:
