@@ -75,26 +75,26 @@ static inline struct lucid_slot *lucid_first_slot(const struct lucid_shard *shar
     return &shard->slots[lucid_cell_hash(key) & shard->mask];
 }
 
-static inline bool lucid_slot_holds(const struct lucid_slot *slot, uint32_t key)
-{
-    return atomic_load_explicit(&slot->key_plus_one, memory_order_relaxed) == key + 1;
-}
-
-/** lucid_count() of one message, without a call where the pair and its kind are known. For the way of every message. */
-static inline void lucid_count_one(uint32_t peer, unsigned kind, uint64_t bytes)
+/** lucid_count() of one message where the pair and its kind are known; false, and nothing is done, where they are not. */
+static inline bool lucid_count_known(uint32_t peer, unsigned kind, uint64_t bytes)
 {
     const uint32_t key = LUCID_CELL_KEY(peer, kind);
     struct lucid_shard *shard = lucid_my_shard;
-    struct lucid_slot *slot = LUCID_LIKELY(shard != NULL) ? lucid_first_slot(shard, key) : NULL;
-    struct lucid_size_bins *bins;
-    if (LUCID_UNLIKELY(!slot || !lucid_slot_holds(slot, key) ||
-                       !(bins = atomic_load_explicit(&shard->bins[kind], memory_order_relaxed)))) {
-        lucid_count(peer, kind, 1, bytes);
-        return;
-    }
+    if (LUCID_UNLIKELY(shard == NULL)) return false;
+    struct lucid_slot *slot = lucid_first_slot(shard, key);
+    if (LUCID_UNLIKELY(atomic_load_explicit(&slot->key_plus_one, memory_order_relaxed) != key + 1)) return false;
+    struct lucid_size_bins *bins = atomic_load_explicit(&shard->bins[kind], memory_order_relaxed);
+    if (LUCID_UNLIKELY(bins == NULL)) return false;
     lucid_counter_add(&slot->count, 1);
     lucid_counter_add(&slot->bytes, bytes);
     lucid_counter_add(&bins->count[lucid_size_bin(bytes)], 1);
+    return true;
+}
+
+/** lucid_count() of one message, for the way of every message: a call only where the pair or its kind is new. */
+static inline void lucid_count_one(uint32_t peer, unsigned kind, uint64_t bytes)
+{
+    if (LUCID_UNLIKELY(!lucid_count_known(peer, kind, bytes))) lucid_count(peer, kind, 1, bytes);
 }
 
 /** The same for messages whose single sizes are not known: they enter no histogram. */
