@@ -77,15 +77,19 @@ void *lucid_fortran_find(_Atomic(void *) *slot, const char *name)
 static const void *in_place[6];
 static pthread_once_t in_place_once = PTHREAD_ONCE_INIT;
 
+/* A common block is where the program has it, and the library refers to it there: the first definition counts. */
+static void *find_constant(const char *name)
+{
+    void *address = dlsym(RTLD_DEFAULT, name);
+    return address != NULL ? address : find(name);
+}
+
 static void find_in_place(void)
 {
     static const char *const blocks[] = {"mpi_fortran_in_place_", "mpi_fortran_in_place", "mpi_fortran_in_place__",
                                          "MPI_FORTRAN_IN_PLACE", "MPIR_F08_MPI_IN_PLACE"};
-    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
-        in_place[i] = dlsym(RTLD_DEFAULT, blocks[i]);
-        if (in_place[i] == NULL) in_place[i] = find(blocks[i]);
-    }
-    const void *const *pointer = find("MPIR_F_MPI_IN_PLACE");
+    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) in_place[i] = find_constant(blocks[i]);
+    const void *const *pointer = find_constant("MPIR_F_MPI_IN_PLACE");
     in_place[5] = pointer != NULL ? *pointer : NULL;
 }
 
@@ -106,12 +110,12 @@ static bool is_constant(const void *address, const char *name)
     static const char *const forms[] = {"mpi_fortran_%s_", "mpi_fortran_%s", "mpi_fortran_%s__"};
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
         snprintf(symbol, sizeof symbol, forms[i], name);
-        if (find(symbol) == address) return true;
+        if (find_constant(symbol) == address) return true;
     }
     for (size_t i = 0; i < 2; i++) {
         int n = snprintf(symbol, sizeof symbol, i == 0 ? "MPIR_F08_MPI_%s" : "MPIR_F_MPI_%s", name);
         for (int c = 0; c < n; c++) symbol[c] = (char)(symbol[c] >= 'a' && symbol[c] <= 'z' ? symbol[c] - 'a' + 'A' : symbol[c]);
-        const void *const *found = find(symbol);
+        const void *const *found = find_constant(symbol);
         if (found != NULL && (i == 0 ? (const void *)found : *found) == address) return true;
     }
     return false;

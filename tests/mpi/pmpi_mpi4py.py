@@ -2,14 +2,24 @@
 """An mpi4py program with liblucid preloaded: its sends and collectives are seen."""
 import ctypes
 import os
+import re
 import sys
 
 try:
+    import mpi4py
+    mpi4py.rc.initialize = False
     from mpi4py import MPI
 except ImportError as error:
     print(f"SKIP: {error}")
     sys.exit(77)
 
+with open("/proc/self/maps", encoding="ascii") as maps:
+    libraries = set(re.findall(r"/(libmpi|libmpich|libmpi_abi)\.so", maps.read()))
+if len(libraries) != 1:
+    print("SKIP: mpi4py was built for another MPI library than Lucid")
+    sys.exit(77)
+
+MPI.Init()
 COMM = MPI.COMM_WORLD
 RANK, SIZE = COMM.Get_rank(), COMM.Get_size()
 RIGHT, LEFT = (RANK + 1) % SIZE, (RANK - 1) % SIZE

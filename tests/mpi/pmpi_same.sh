@@ -16,8 +16,14 @@ shift
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
+# Hydra names the process that died.
+plain() {
+    sed 's/PID [0-9]*/PID/'
+}
+
 expected=0
-"${launch[@]}" "$@" >"$work/expected" 2>/dev/null </dev/null || expected=$?
+"${launch[@]}" "$@" 2>/dev/null </dev/null >"$work/raw" || expected=$?
+plain <"$work/raw" >"$work/expected"
 if [ ! -s "$work/expected" ]; then
     echo "the program printed nothing by itself" >&2
     exit 1
@@ -26,7 +32,8 @@ fi
 # run [VARIABLE=VALUE...]: with liblucid and these in the environment
 run() {
     local code=0
-    "${launch[@]}" env LD_PRELOAD="$library" "$@" >"$work/out" 2>"$work/err" </dev/null || code=$?
+    "${launch[@]}" env LD_PRELOAD="$library" "$@" >"$work/raw" 2>"$work/err" </dev/null || code=$?
+    plain <"$work/raw" >"$work/out"
     if [ "$code" != "$expected" ] || ! diff "$work/expected" "$work/out"; then
         echo "exit code $expected by itself, $code with liblucid" >&2
         cat "$work/err" >&2

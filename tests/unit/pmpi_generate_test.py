@@ -118,10 +118,10 @@ class Table(unittest.TestCase):
 
     def test_reports_speak_of_arguments(self):
         known = {"lucid_call_send", "lucid_call_send_init", "lucid_call_psend_init", "lucid_call_pready", "IN_PLACE", "OWN",
-                 "lucid_call_one_sided", "MPI_NO_OP", "shape", "root", "count", "counts", "type", "types"}
+                 "lucid_call_one_sided", "MPI_NO_OP", "shape", "root", "count", "counts", "type", "types", "lists"}
         for function in all_rows():
             words = set(re.findall(r"[A-Za-z_]\w*", function.report)) - known - set(function.arguments)
-            words = {word for word in words if not re.match(r"LUCID_KIND_|[A-Z_]+$", word)}
+            words = {word for word in words if not re.match(r"LUCID_KIND_|lucid_arrange_|[A-Z_]+$", word)}
             self.assertEqual(words, set(), function.name)
 
 
@@ -148,7 +148,7 @@ class Library(unittest.TestCase):
         self.assertEqual({name for name in wrapped if "P" + name not in self.wanted}, set())
 
     def test_lucid_goes_past_the_wrappers(self):
-        self.assertEqual({name for name in self.wanted if re.match(r"MPIX?_(?!T_)[A-Z]", name)}, set())
+        self.assertEqual({name for name in self.wanted if re.match(r"MPIX?_(?!T_)[A-Z][a-z]", name)}, set())
 
     def test_every_fortran_entry_point_is_covered(self):
         names = {function.name.lower() for function in all_rows()}
