@@ -13,7 +13,7 @@ import socket
 import sys
 from typing import Dict, List, Optional, Tuple
 
-from .. import __version__, child, launchers, places, program, reports, summary_text
+from .. import __version__, child, launchers, placed, places, program, reports, summary_text
 from ..errors import LucidError
 
 NO_REPORT = 3
@@ -30,6 +30,7 @@ examples:
   lucid run -- srun -n 64 ./app               also orterun, prterun, mpiexec; env, time, timeout before them
   lucid run ./app                             without a launcher: one rank
   lucid run --phases -- mpirun -n 4 ./app     one more report per MPI_Pcontrol level
+  lucid run --place -- mpirun -n 16 ./app     run, find a better rank order, run again in it, compare
   lucid run --reorder lucid-report -- mpirun -n 64 ./app
                                               ranks of topologies created with reorder = 1 follow an earlier run
 
@@ -55,6 +56,8 @@ def setup_parser(commands) -> None:
     parser.add_argument("-o", "--output", metavar="DIR", help="directory of the report (default: ./lucid-report, numbered)")
     parser.add_argument("--phases", action="store_true", help="also record each MPI_Pcontrol level by itself")
     parser.add_argument("--source", choices=["auto", "pml", "mpit", "pmpi"], help="where the traffic is read (see lucid doctor)")
+    parser.add_argument("--place", action="store_true", help="run twice: find a better rank order in the first run, use it in "
+                        "the second, and compare (Open MPI)")
     parser.add_argument("--reorder", metavar="PROFILE", help="give other ranks where the program creates a topology with "
                         "reorder = 1: by the report of an earlier run, or 'topology': by the topology's own edges")
     parser.add_argument("--mpiexec", metavar="PATH", help="the mpirun to use with -n")
@@ -89,6 +92,8 @@ def main(arguments) -> int:
     """lucid run"""
     if not arguments.program:
         raise LucidError("which program? lucid run [-n N] [options] [--] PROGRAM [ARGUMENTS]", code=2)
+    if arguments.place:
+        return _placed(arguments)
     liblucid = places.library()
     command = list(arguments.program)
     if arguments.n is not None:
@@ -120,6 +125,12 @@ def main(arguments) -> int:
     starter = os.path.basename(command[launcher.index]) if launcher else None
     code = _conclude(directory, end, found, starter, notes, arguments.quiet)
     return child.end_as(end) if end.signal else code
+
+
+def _placed(arguments) -> int:
+    if arguments.n is not None:
+        arguments.program, arguments.n = _with_mpirun(arguments, list(arguments.program)), None
+    return placed.run(arguments, main)
 
 
 def _with_mpirun(arguments, command: List[str]) -> List[str]:

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""lucid run --place: a profiled run, a rank order from it, a second run in this order, and a comparison."""
+
+from __future__ import annotations
+
+import copy
+import os
+import shutil
+import sys
+import textwrap
+from typing import Callable, List
+
+from . import launchers, mapping, reports, units
+from .errors import LucidError
+
+# what the user has said of placement makes way for the rankfile in the second run; binding stays
+_VALUED = {"map-by", "rank-by", "rankfile", "rf"}
+_BARE = {"bynode", "byslot", "bycore", "bysocket", "nolocal"}
+
+
+def without_placement(words: List[str]) -> List[str]:
+    """An mpirun's words without those that say where ranks go."""
+    kept: List[str] = []
+    i = 0
+    while i < len(words):
+        option = words[i].lstrip("-") if words[i].startswith("-") else ""
+        if option in _VALUED:
+            i += 2
+            continue
+        if option not in _BARE and option.split("=")[0] not in _VALUED:
+            kept.append(words[i])
+        i += 1
+    return kept
+
+
+def placed_command(command: List[str], rankfile: str) -> List[str]:
+    """The command with its ranks placed by a rankfile."""
+    launcher = launchers.find(command)
+    head, rest = command[:launcher.index + 1], without_placement(command[launcher.index + 1:])
+    options = ["-rf", rankfile] if _is_4(launcher.version) else ["--map-by", "rankfile:file=" + rankfile, "--bind-to", "none"]
+    return head + options + rest
+
+
+def _is_4(version: str) -> bool:
+    return "(Open MPI) 4." in version or "(OpenRTE) 4." in version
+
+
+def check(command: List[str]) -> None:
+    """LucidError where the second run could not be started in another order."""
+    launcher = launchers.find(command)
+    if launcher is None or launcher.family != "openmpi":
+        raise LucidError("--place needs Open MPI's mpirun in the command; for other launchers see lucid map --format", code=2)
+    if ":" in command[launcher.index:]:
+        raise LucidError("--place does not know how to place a command of several programs", code=2)
+
+
+def run(arguments, once: Callable) -> int:
+    """Both runs, by `once(arguments) -> exit code`; the first one's code where it fails."""
+    check(arguments.program)
+    whole = reports.prepare(arguments.output, arguments.force)
+    code = once(_part(arguments, whole.path, "before", arguments.program))
+    if code != 0:
+        return code
+    before = reports.open_session(os.path.join(whole.path, "before"))
+    problem = mapping.of_session(before)
+    found = problem.solve()
+    if found.algorithm == "identity":
+        _say("no better order than the present one was found: no second run")
+        return 0
+    rankfile = os.path.join(whole.path, "rankfile")
+    form = "rankfile" if _is_4(launchers.find(arguments.program).version) else "rankfile5"
+    reports.write_whole(rankfile, problem.text(found, form).encode())
+    code = once(_part(arguments, whole.path, "after", placed_command(arguments.program, rankfile)))
+    if code == 0:
+        _compare(whole, before)
+    return code
+
+
+def _part(arguments, directory: str, name: str, command: List[str]):
+    part = copy.copy(arguments)
+    part.place, part.force, part.program = False, False, command
+    part.output = os.path.join(directory, name)
+    return part
+
+
+def _compare(whole, before) -> None:
+    after = reports.open_session(os.path.join(whole.path, "after"))
+    far = [session.between_nodes().bytes for session in (before, after)]
+    seconds = [(reports.read_run(os.path.join(whole.path, name)) or {}).get("seconds") for name in ("before", "after")]
+    text = f"placed: {units.size(far[0])} between nodes before, {units.size(far[1])} after"
+    if far[0]:
+        text += f" ({units.percent(far[1], far[0])})"
+    if all(isinstance(value, (int, float)) for value in seconds):
+        text += f"; {seconds[0]:.1f} s before, {seconds[1]:.1f} s after"
+    _say(f"{text}. Rank order: {os.path.join(whole.shown, 'rankfile')}")
+
+
+def _say(text: str) -> None:
+    width = max(60, min(shutil.get_terminal_size((100, 24)).columns, 110))
+    print("\n".join(textwrap.wrap("lucid: " + text, width, subsequent_indent="       ", break_on_hyphens=False,
+                                  break_long_words=False)), file=sys.stderr)
