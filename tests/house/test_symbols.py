@@ -13,7 +13,7 @@ ALLOWED = re.compile(r"""^(?:
   | MPIX?_[A-Z]\w+          # wrappers of the MPI library's functions; MPI_M_ of MPI_Monitoring.h
   | mpix?_\w+_{1,2}         # their Fortran entry points
   | mpix?_\w+_f08(?:ts)?    # without an underscore, as some compilers have it
-  | __(?:mpi_monitoring|lucid)_MOD_\w+   # the Fortran modules
+  | __(?:mpi_monitoring|lucid|lucid_\w+?)_MOD_\w+   # the Fortran modules
 )$""", re.VERBOSE)
 
 
