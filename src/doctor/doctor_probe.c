@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Lucid authors
  *
  * doctor_probe.c: what `lucid doctor` runs with two processes per traffic source. Rank 0 sends rank 1 a known number of
- * messages of several sorts, each sort in a session of its own, and prints on one line of JSON what was sent and what was
- * counted. With a file name as argument a session over everything is written there.
+ * messages of several sorts, each sort in a session of its own, and prints on one line of JSON what was sent and what
+ * was counted. With a file name as argument a session over everything is written there.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -27,11 +27,12 @@ struct check {
 static bool run_sends(const struct check *check)
 {
     const int size = (int)(check->bytes / check->messages);
-    for (uint64_t i = 0; i < check->messages; i++) {
-        if (rank == 0 && MPI_Send(out, size, MPI_BYTE, 1, 7, MPI_COMM_WORLD) != MPI_SUCCESS) return false;
-        if (rank == 1 && MPI_Recv(in, size, MPI_BYTE, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
+    int rc = MPI_SUCCESS;
+    for (uint64_t i = 0; i < check->messages && rc == MPI_SUCCESS; i++) {
+        if (rank == 0) rc = MPI_Send(out, size, MPI_BYTE, 1, 7, MPI_COMM_WORLD);
+        if (rank == 1) rc = MPI_Recv(in, size, MPI_BYTE, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
-    return true;
+    return rc == MPI_SUCCESS;
 }
 
 static bool run_persistent(const struct check *check)
