@@ -64,6 +64,7 @@ int lucid_topology_read(const char *text, lucid_topology_t **topology, char *why
         why = unwanted;
         why_size = sizeof unwanted;
     }
+    if (why_size > 0) why[0] = '\0';
     size_t length = strlen(text);
     int rc;
     if (length > 4 && strcmp(text + length - 4, ".xml") == 0) {
@@ -73,7 +74,11 @@ int lucid_topology_read(const char *text, lucid_topology_t **topology, char *why
     } else {
         rc = map_tree_parse(&tree, text, why, why_size);
     }
-    if (rc != 0) return LUCID_ERR_ARG;
+    if (rc != 0) {
+        for (char *c = why; why_size > 0 && *c; c++) /* the text is quoted in it, and it is one line */
+            if ((unsigned char)*c < ' ') *c = ' ';
+        return LUCID_ERR_ARG;
+    }
     *topology = malloc(sizeof **topology);
     if (!*topology) {
         map_tree_free(&tree);
