@@ -3,12 +3,14 @@
  * of MPI_Pcontrol with LUCID_PHASES. The program's own sessions are not touched; nothing that fails here stops it.
  *
  * MPI_Pcontrol(n), n > 0, begins phase n (again, if it has been before) and ends the one before; MPI_Pcontrol(0) ends the
- * phase. It is a local call: a process that never enters a phase has sent nothing in it.
+ * phase. It is a local call: a process that never enters a phase has sent nothing in it. Spawned processes are a run of
+ * their own, spawned-run.json.
  */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "calls.h"
 #include "log.h"
@@ -27,11 +29,14 @@ static struct {
     int session[PHASES_LIMIT];
     int current; /* index of the phase that is active, or -1 */
     bool full;
+    bool spawned; /* by MPI_Comm_spawn: a world of its own */
 } run = {.current = -1};
 
 static void start_whole(void)
 {
     int status = lucid_monitor_open();
+    MPI_Comm parent = MPI_COMM_NULL;
+    if (status == LUCID_SUCCESS && PMPI_Comm_get_parent(&parent) == MPI_SUCCESS) run.spawned = parent != MPI_COMM_NULL;
     if (status == LUCID_SUCCESS) status = lucid_members_make(MPI_COMM_WORLD, &run.members);
     if (status == LUCID_SUCCESS) status = lucid_table_start(NULL, true, 0, NULL, &run.whole);
     if (status != LUCID_SUCCESS) lucid_error("the run is not recorded: %s", lucid_error_string(status));
@@ -75,14 +80,27 @@ void lucid_call_pcontrol(int level)
     else if (lucid_table_continue(run.session[known]) == LUCID_SUCCESS) run.current = known;
 }
 
-static int write_one(int session, const char *name, const char *file)
+/** DIR/stem.json, or DIR/stem-2.json ... where another job of the same run (a script may start several) has left one. */
+static int choose_path(char *path, size_t size, const char *stem)
 {
-    char path[PATH_MAX];
+    const char *spawned = run.spawned ? "spawned-" : "";
+    for (int n = 1; n < 10000; n++) {
+        int length = n == 1 ? snprintf(path, size, "%s/%s%s.json", lucid_params()->dir, spawned, stem)
+                            : snprintf(path, size, "%s/%s%s-%d.json", lucid_params()->dir, spawned, stem, n);
+        if (length >= (int)size) break;
+        if (access(path, F_OK) != 0) return LUCID_SUCCESS;
+    }
+    lucid_error("cannot write the run's report: the path of LUCID_DIR is too long, or there are too many reports in it");
+    return LUCID_ERR_IO;
+}
+
+static int write_one(int session, const char *name, const char *stem)
+{
+    char path[PATH_MAX] = "";
     struct lucid_session_data data = {0};
     int status = session ? lucid_table_copy(session, &data) : LUCID_SUCCESS;
     snprintf(data.name, sizeof data.name, "%s", name);
-    if (status == LUCID_SUCCESS && snprintf(path, sizeof path, "%s/%s", lucid_params()->dir, file) >= (int)sizeof path)
-        status = LUCID_ERR_IO;
+    if (status == LUCID_SUCCESS && run.members->rank == 0) status = choose_path(path, sizeof path, stem);
     status = lucid_agree(run.members, status);
     if (status == LUCID_SUCCESS) status = lucid_write_json(run.members, &data, path);
     lucid_session_data_clear(&data);
@@ -103,11 +121,11 @@ static int write_phases(void)
 {
     int status = LUCID_SUCCESS, level = 0;
     while (status == LUCID_SUCCESS && (level = next_level(level)) != INT_MAX) {
-        char name[LUCID_NAME_LENGTH + 1], file[64];
+        char name[LUCID_NAME_LENGTH + 1], stem[64];
         int index = find_phase(level);
         snprintf(name, sizeof name, "phase %d", level);
-        snprintf(file, sizeof file, "phase-%d.json", level);
-        status = write_one(index >= 0 ? run.session[index] : 0, name, file);
+        snprintf(stem, sizeof stem, "phase-%d", level);
+        status = write_one(index >= 0 ? run.session[index] : 0, name, stem);
     }
     return status;
 }
@@ -120,7 +138,7 @@ void lucid_call_finalize(void)
     lucid_own_begin();
     int status = LUCID_SUCCESS;
     if (lucid_params()->phases) status = write_phases();
-    if (status == LUCID_SUCCESS) status = write_one(run.whole, "run", "run.json");
+    if (status == LUCID_SUCCESS) status = write_one(run.whole, "run", "run");
     lucid_own_end();
     if (status != LUCID_SUCCESS && status != LUCID_ERR_IO && run.members->rank == 0)
         lucid_error("the run's report was not written: %s", lucid_error_string(status));

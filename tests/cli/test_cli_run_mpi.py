@@ -71,6 +71,13 @@ def test_without_a_launcher(lucid, tmp_path):
     assert package.load(tmp_path / "lucid-report" / "run.json").matrix("user") == {(0, 0): (10, 10000)}
 
 
+def test_a_script_that_starts_two_jobs_leaves_both_reports(lucid, tmp_path):
+    script = '"$0" -n 2 "$1" && "$0" -n 3 "$1"'
+    done = lucid("run", "--", "sh", "-c", script, MPIEXEC, built("cli_ring_c"))
+    assert (done.code, done.out) == (0, "sum 1 of 2\nsum 3 of 3\n")
+    assert [package.load(tmp_path / "lucid-report" / name).size for name in ("run.json", "run-2.json")] == [2, 3]
+
+
 def test_phases(lucid, tmp_path):
     assert lucid("run", "--phases", "-n", "2", built("cli_ring_c")).code == 0
     report = tmp_path / "lucid-report"
