@@ -56,6 +56,15 @@ if(LUCID_FORTRAN)
     endforeach()
   endforeach()
   set(pmpi_definitions ${pmpi_definitions_c})
+
+  add_library(pmpi_plugin MODULE pmpi_plugin.f90)
+  target_link_libraries(pmpi_plugin PRIVATE MPI::MPI_Fortran)
+  target_compile_options(pmpi_plugin PRIVATE "$<$<COMPILE_LANG_AND_ID:Fortran,GNU>:-fallow-argument-mismatch;-w>")
+  lucid_add_mpi_test(pmpi_plugin_host SOURCES pmpi_plugin_host.c NP 1 3 PRELOAD ARGS $<TARGET_FILE:pmpi_plugin>
+                     ENV LUCID_SOURCE=pmpi LABELS pmpi)
+  target_compile_definitions(pmpi_plugin_host PRIVATE PMPI_PRELOADED)
+  target_include_directories(pmpi_plugin_host PRIVATE ${PROJECT_SOURCE_DIR}/include)
+  target_link_libraries(pmpi_plugin_host PRIVATE ${CMAKE_DL_LIBS})
 endif()
 
 # A program prints and returns the same with and without liblucid, recorded or not.

@@ -61,6 +61,24 @@ static void sendrecv(void)
     row_end("sendrecv");
 }
 
+#ifdef TEST_HAS_LARGE_COUNTS
+static void large_counts(void)
+{
+    MPI_Request request;
+    const MPI_Count count = COUNT;
+    post();
+    row_begin();
+    MPI_Isend_c(out, count, MPI_DOUBLE, right, TAG, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    arrive();
+    MPI_Sendrecv_c(out, count, MPI_DOUBLE, right, TAG, in, count, MPI_DOUBLE, left, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Bcast_c(in, count, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    row_expect(LUCID_KIND_P2P, right, 2, 2 * COUNT * sizeof(double));
+    for (int i = 1; i < row_size && row_rank == 0; i++) row_expect(LUCID_KIND_BCAST, i, 1, COUNT * sizeof(double));
+    row_end("large counts");
+}
+#endif
+
 static void derived_types(void)
 {
     MPI_Datatype gaps, absolute;
@@ -173,6 +191,9 @@ int main(int argc, char **argv)
     nonblocking("irsend", MPI_Irsend);
     nonblocking("ibsend", MPI_Ibsend);
     sendrecv();
+#ifdef TEST_HAS_LARGE_COUNTS
+    large_counts();
+#endif
     derived_types();
     nothing_and_nobody();
     itself();

@@ -6,7 +6,7 @@
 
 #include "pmpi_row.h"
 
-enum { THREADS = 4, MESSAGES = 200, ROUNDS = 20 };
+enum { THREADS = 4, MESSAGES = 60, ROUNDS = 15 };
 
 static MPI_Comm comms[THREADS];
 
