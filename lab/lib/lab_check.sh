@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Can a lab be made here?
 
-LAB_TOOLS=(ip tc unshare nsenter setpriv setsid mount hostname mkfifo)
+LAB_TOOLS=(ip tc unshare nsenter setpriv setsid mount flock hostname)
 
 missing_tools() {
     local tool

@@ -12,7 +12,7 @@ run_hub() { # command...
 # Makes the lab. While this process holds the leash, the lab ends with it.
 lab_make() {
     local hub tries
-    lab_claim
+    locked lab_claim
     trap 'lab_remove' EXIT
     exec {LEASH}<>"$LUCID_LAB/leash"
     (close_inherited_files && run_hub "$LAB_SELF" _hub) <"$LUCID_LAB/leash" >"$LUCID_LAB/hub.log" 2>&1 &
@@ -47,7 +47,7 @@ lab_up() {
 
 lab_down() {
     [ $# -eq 0 ] || bad_usage "down takes no arguments"
-    lab_remove
+    [ ! -e "$LUCID_LAB" ] || locked lab_remove
 }
 
 lab_status() {

@@ -72,18 +72,26 @@ lab_remove() {
     if mv -T "$LUCID_LAB" "$doomed" 2>/dev/null; then rm -rf "$doomed"; fi
 }
 
-# Takes the directory for a new lab: whole or not at all, so that of two starting labs one wins.
+# Runs a function while no other lab is made or removed in the same place.
+locked() { # function
+    local parent lock
+    parent=$(dirname "$LUCID_LAB")
+    [ -w "$parent" ] || die "cannot write in $parent"
+    exec {lock}<"$parent"
+    flock -w 60 "$lock" || die "$parent is locked by another process"
+    "$@"
+    exec {lock}<&-
+}
+
+# Takes the directory for a new lab: whole or not at all.
 lab_claim() {
     local stage
     if lab_is_up; then die "a lab is up in $LUCID_LAB already; remove it with: lab down"; fi
     if alive "$LUCID_LAB/owner"; then die "another lab is being made in $LUCID_LAB"; fi
     lab_remove
-    stage=$(mktemp -d "$LUCID_LAB.new.XXXXXX" 2>/dev/null) || die "cannot write in $(dirname "$LUCID_LAB")"
+    stage=$(mktemp -d "$LUCID_LAB.new.XXXXXX")
     lab_write_state "$stage"
-    if ! mv -T "$stage" "$LUCID_LAB" 2>/dev/null; then
-        rm -rf "$stage"
-        die "another lab is being made in $LUCID_LAB"
-    fi
+    mv -T "$stage" "$LUCID_LAB"
 }
 
 # Removes what labs left that were killed with SIGKILL while they were made, removed, or with a command.

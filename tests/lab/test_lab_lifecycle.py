@@ -131,7 +131,12 @@ def test_a_state_directory_that_cannot_be(lab, state, message):
     assert (done.returncode, done.stdout, done.stderr) == (1, "", "lab: %s\n" % message)
 
 
-def test_of_labs_made_at_once_one_wins(lab):
+@pytest.mark.parametrize("stale", [False, True])
+def test_of_labs_made_at_once_one_wins(lab, stale):
+    if stale:
+        lab.ok("up", "--nodes", "1")
+        os.kill(lab.hub(), signal.SIGKILL)
+        eventually(lambda: lab.processes() == {})
     several = [lab.popen("up", "--nodes", "2") for _ in range(4)]
     results = [(process.communicate(), process.returncode) for process in several]
     assert sorted(code for _, code in results) == [0, 1, 1, 1]
