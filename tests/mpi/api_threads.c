@@ -58,26 +58,11 @@ static struct sum take(lucid_session_t session)
     return sum;
 }
 
-/* Threads that start and free sessions make communicators at the same time. Open MPI 6.0.0rc2 by itself hangs there now
- * and then (seen with MPI_Comm_create alone), so that there each thread has a session that was made before. */
-static int starts_at_once;
-static lucid_session_t made_before[THREADS];
-
 static lucid_session_t begin(int thread)
 {
-    lucid_session_t session = made_before[thread];
-    if (starts_at_once) {
-        CHECK_T(lucid_session_start(comms[thread], NULL, &session) == LUCID_SUCCESS);
-    } else {
-        CHECK_T(lucid_session_reset(session) == LUCID_SUCCESS);
-        CHECK_T(lucid_session_continue(session) == LUCID_SUCCESS);
-    }
+    lucid_session_t session = 0;
+    CHECK_T(lucid_session_start(comms[thread], NULL, &session) == LUCID_SUCCESS);
     return session;
-}
-
-static void leave(lucid_session_t session)
-{
-    if (starts_at_once) CHECK_T(lucid_session_free(session) == LUCID_SUCCESS);
 }
 
 static struct sum end(lucid_session_t session)
@@ -85,7 +70,7 @@ static struct sum end(lucid_session_t session)
     struct sum sum;
     CHECK_T(lucid_session_suspend(session) == LUCID_SUCCESS);
     sum = take(session);
-    leave(session);
+    CHECK_T(lucid_session_free(session) == LUCID_SUCCESS);
     return sum;
 }
 
@@ -118,7 +103,7 @@ static void in_turn(int thread)
     struct sum sum = take(session);
     CHECK_T(sum.count == MESSAGES);
     CHECK_T(sum.bytes == (uint64_t)MESSAGES * (uint64_t)(thread + 1));
-    leave(session);
+    CHECK_T(lucid_session_free(session) == LUCID_SUCCESS);
     pthread_barrier_wait(&barrier);
 }
 
@@ -147,22 +132,12 @@ static void *work(void *argument)
     return NULL;
 }
 
-static void make_sessions(void)
-{
-    starts_at_once = open_mpi_major() < 6;
-    for (int i = 0; i < THREADS && !starts_at_once; i++) {
-        CHECK_OK(lucid_session_start(comms[i], NULL, &made_before[i]));
-        CHECK_OK(lucid_session_suspend(made_before[i]));
-    }
-}
-
 static void all_threads(void)
 {
     pthread_t threads[THREADS];
     lucid_session_t around;
     uint64_t messages = THREADS * (2 * MESSAGES + 10 * ROUNDS);
     uint64_t bytes = (2 * MESSAGES + 10 * ROUNDS) * THREADS * (THREADS + 1) / 2;
-    make_sessions();
     CHECK_OK(lucid_session_start(MPI_COMM_WORLD, "around", &around));
     for (intptr_t i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, work, (void *)i);
     for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
@@ -173,6 +148,15 @@ static void all_threads(void)
     CHECK_OK(lucid_session_free(around));
 }
 
+/* Open MPI 6.0.0rc2 hangs in one of ten programs whose threads do no more than send round a ring, without Lucid. */
+static int threads_hang_by_themselves(void)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length;
+    MPI_Get_library_version(version, &length);
+    return strstr(version, "Open MPI v6.0.0rc") != NULL;
+}
+
 int main(int argc, char **argv)
 {
     int provided;
@@ -181,6 +165,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (source_is_not_for_this_mpi()) return skip_test("the source is not for this MPI");
     if (provided != MPI_THREAD_MULTIPLE) return skip_test("this MPI has no MPI_THREAD_MULTIPLE");
+    if (threads_hang_by_themselves()) return skip_test("this MPI hangs when several threads send");
     pthread_barrier_init(&barrier, NULL, THREADS);
     for (int i = 0; i < THREADS; i++) MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
     CHECK_OK(lucid_init());
