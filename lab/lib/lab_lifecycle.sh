@@ -9,11 +9,11 @@ run_hub() { # command...
     exec setsid unshare "${user[@]}" --net --mount --uts --ipc --pid --fork --kill-child=KILL --propagation unchanged "$@"
 }
 
-# Makes the lab. While this process holds the leash, the lab ends with it.
+# Makes the lab. While this process holds the leash, the lab ends with it; that is all the clearing up that a signal needs,
+# and why no signal is trapped here (bash 5.2 cannot run a trap while it substitutes a command).
 lab_make() {
-    local hub tries
+    local hub tries reason
     locked lab_claim
-    trap 'lab_remove' EXIT
     exec {LEASH}<>"$LUCID_LAB/leash"
     (close_inherited_files && run_hub "$LAB_SELF" _hub) <"$LUCID_LAB/leash" >"$LUCID_LAB/hub.log" 2>&1 &
     hub=$!
@@ -23,7 +23,9 @@ lab_make() {
         kill -0 $hub 2>/dev/null || break
         sleep 0.01
     done
-    die "cannot make the lab: $(tail -n 1 "$LUCID_LAB/hub.log"); try: lab check"
+    reason=$(tail -n 1 "$LUCID_LAB/hub.log")
+    lab_remove
+    die "cannot make the lab: $reason; try: lab check"
 }
 
 lab_summary() {
@@ -36,12 +38,9 @@ lab_up() {
     parse_options "$@"
     [ $LAB_HAS_REST -eq 0 ] || bad_usage "up takes no command; use: lab with ... -- COMMAND"
     lab_require_tools
-    lab_sweep_stale "$LUCID_LAB"
-    trap 'exit 143' TERM HUP
-    trap 'exit 130' INT
+    locked lab_sweep_stale "$LUCID_LAB"
     lab_make
     echo stay >&"$LEASH"
-    trap - EXIT
     echo "lab: $(lab_summary)"
 }
 
@@ -75,16 +74,13 @@ lab_with() {
     [ ${#LAB_REST[@]} -gt 0 ] || bad_usage "usage: lab with [OPTIONS] -- COMMAND..."
     lab_require_tools
     LUCID_LAB=$(lab_default_directory)
-    lab_sweep_stale "$LUCID_LAB"
+    locked lab_sweep_stale "$LUCID_LAB"
     LUCID_LAB+=.with.$$
     lab_set_directory
-    trap 'exit 143' TERM HUP
-    trap 'exit 130' INT
     lab_make
     # A terminal sends SIGINT to the command by itself.
     run_child TERM with_command "${LAB_REST[@]}"
     lab_remove
-    trap - EXIT
     exit "$CHILD_STATUS"
 }
 

@@ -68,12 +68,12 @@ lab_remove() {
         ! alive "$LUCID_LAB/hub" || die "the hub (pid $(pid_in "$LUCID_LAB/hub")) does not end"
     fi
     local doomed
-    doomed=$(mktemp -u "$LUCID_LAB.gone.XXXXXX")
+    doomed=$LUCID_LAB.lucid-gone.$$
     if mv -T "$LUCID_LAB" "$doomed" 2>/dev/null; then rm -rf "$doomed"; fi
 }
 
 # Runs a function while no other lab is made or removed in the same place.
-locked() { # function
+locked() { # function arguments...
     local parent lock
     parent=$(dirname "$LUCID_LAB")
     [ -w "$parent" ] || die "cannot write in $parent"
@@ -83,23 +83,27 @@ locked() { # function
     exec {lock}<&-
 }
 
-# Takes the directory for a new lab: whole or not at all.
+# Takes the directory for a new lab: whole or not at all. Runs under the lock.
 lab_claim() {
-    local stage
     if lab_is_up; then die "a lab is up in $LUCID_LAB already; remove it with: lab down"; fi
     if alive "$LUCID_LAB/owner"; then die "another lab is being made in $LUCID_LAB"; fi
     lab_remove
-    stage=$(mktemp -d "$LUCID_LAB.new.XXXXXX")
+    local stage=$LUCID_LAB.lucid-new.$$
+    mkdir -m 700 "$stage"
     lab_write_state "$stage"
     mv -T "$stage" "$LUCID_LAB"
 }
 
-# Removes what labs left that were killed with SIGKILL while they were made, removed, or with a command.
+# Removes what labs left that were killed before they had a hub, or while they were removed. Under the lock, so nobody is
+# at work on a lab that is not there yet, or no longer.
 lab_sweep_stale() { # state directory
     local directory
-    for directory in "$1".{new,gone,with}.*; do
-        if [ ! -O "$directory" ] || [ ! -e "$directory/owner" ] || alive "$directory/owner"; then continue; fi
-        (LUCID_LAB=$directory lab_remove)
+    for directory in "$1".lucid-{new,gone}.* "$1".with.*; do
+        [ -O "$directory" ] || continue
+        case $directory in
+            *.lucid-new.* | *.lucid-gone.*) rm -rf "$directory" ;;
+            *) if [ -e "$directory/owner" ] && ! alive "$directory/owner"; then (LUCID_LAB=$directory lab_remove); fi ;;
+        esac
     done
 }
 

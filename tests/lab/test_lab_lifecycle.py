@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 
 import pytest
 
@@ -182,6 +183,7 @@ def test_up_that_is_killed_leaves_nothing(lab, number):
     if making.returncode != 0:  # else it was ready first
         eventually(lambda: lab.processes() == {})
         eventually(lambda: not os.path.exists(lab.state))
+        assert os.listdir(os.path.dirname(lab.state)) == []
 
 
 @pytest.mark.parametrize("victim, number", [("launcher", signal.SIGKILL), ("command", signal.SIGTERM), ("command", signal.SIGKILL)])
@@ -217,12 +219,26 @@ def test_with_tells_when_the_command_does_not_exist(lab):
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_with_that_is_killed_leaves_nothing(lab, number):
     running = lab.popen("with", "--nodes", "2", "--", "sleep", "86404")
-    eventually(lambda: lab.processes("86404"))
+    eventually(lambda: "sleep 86404" in lab.processes().values())
     running.send_signal(number)
     running.communicate()
     assert running.returncode in (-number, 128 + number)
     eventually(lambda: lab.processes() == {})
     eventually(lambda: os.listdir(os.path.dirname(lab.state)) == [])
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("moment", range(6))
+def test_with_that_is_killed_early_leaves_nothing(lab, number, moment):
+    """At several moments of its start. A directory may be left if there was no hub yet; it goes when the next lab is made."""
+    running = lab.popen("with", "--nodes", "1", "--", "sleep", "86405")
+    time.sleep(0.03 * moment)
+    running.send_signal(number)
+    running.communicate()
+    assert running.returncode in (-number, 128 + number)
+    eventually(lambda: lab.processes() == {})
+    lab.ok("with", "--nodes", "1", "--", "true")
+    assert os.listdir(os.path.dirname(lab.state)) == []
 
 
 def test_with_outlasts_no_command_that_ignores_sigterm(lab):
