@@ -139,24 +139,32 @@ static int aggregate(const struct map_graph *graph, const int *group, int groups
     return rc;
 }
 
+/** Groups of a level, all of one size; -1 if they are not. */
+static int even_groups(const struct map_tree *tree, int level)
+{
+    int groups = level == tree->levels - 1 ? tree->leaves : tree->group[level][tree->leaves - 1] + 1;
+    if (tree->leaves % groups != 0) return -1;
+    for (int i = 0; i < tree->leaves; i++)
+        if (tree->group[level][i] != (int)((int64_t)i * groups / tree->leaves)) return -1;
+    return groups;
+}
+
 /**
  * Arities of the levels, innermost first, in prime factors; the outermost groups are all equally far from each other, so
  * they stay in order. Returns their number, or -1 if the tree is not regular.
  */
 static int find_factors(const struct map_tree *tree, int *factor)
 {
-    int n = 0;
+    int n = 0, inner = even_groups(tree, tree->levels - 1);
     for (int level = tree->levels - 1; level > 0; level--) {
-        int outer = tree->group[level - 1][tree->leaves - 1] + 1;
-        int inner = level == tree->levels - 1 ? tree->leaves : tree->group[level][tree->leaves - 1] + 1;
-        if (inner % outer != 0 || tree->leaves % inner != 0) return -1;
-        for (int i = 0; i < tree->leaves; i++)
-            if (tree->group[level][i] != (int)((int64_t)i * inner / tree->leaves)) return -1;
+        int outer = even_groups(tree, level - 1);
+        if (inner < 0 || outer < 0 || inner % outer != 0) return -1;
         for (int rest = inner / outer, p = 2; rest > 1; p = p * p > rest ? rest : p + 1)
             while (rest > 1 && rest % p == 0) {
                 factor[n++] = p;
                 rest /= p;
             }
+        inner = outer;
     }
     return n;
 }

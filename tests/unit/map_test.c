@@ -136,6 +136,25 @@ static void test_treematch_on_regular_machines(void **state)
     }
 }
 
+static void test_treematch_leaves_irregular_machines_alone(void **state)
+{
+    static const char *const machines[] = {"node:2 core:3,5", "node:3 numa:1,2,1 core:2", "rack:2 node:1,3 core:2",
+                                           "rack:2 node:2 core:2,3"};
+    for (size_t m = 0; m < sizeof machines / sizeof *machines; m++) {
+        lucid_topology_t *topology = machine(machines[m]);
+        int n = lucid_topology_leaves(topology), k[16];
+        lucid_matrix_t matrix = random_matrix(n, 2, 9, m);
+        char why[200] = "";
+        lucid_map_options_t options = {.algorithm = "treematch"};
+        assert_int_equal(lucid_map(&matrix, topology, &options, k, NULL, why, sizeof why), LUCID_ERR_ARG);
+        assert_non_null(strstr(why, "regular"));
+        options.algorithm = "auto";
+        assert_int_equal(lucid_map(&matrix, topology, &options, k, NULL, why, sizeof why), LUCID_SUCCESS);
+        lucid_matrix_free(&matrix);
+        lucid_topology_free(topology);
+    }
+}
+
 static void test_finds_what_is_there_to_find(void **state)
 {
     lucid_topology_t *topology = machine("node:16 core:16");
@@ -310,6 +329,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_properties),          cmocka_unit_test(test_treematch_on_regular_machines),
+        cmocka_unit_test(test_treematch_leaves_irregular_machines_alone),
         cmocka_unit_test(test_finds_what_is_there_to_find), cmocka_unit_test(test_fixed_ranks),
         cmocka_unit_test(test_no_overflow),         cmocka_unit_test(test_nothing_to_gain),
         cmocka_unit_test(test_bad_input),           cmocka_unit_test(test_topology_from_groups),

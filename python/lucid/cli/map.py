@@ -115,7 +115,8 @@ def _problem(arguments) -> mapping.Problem:
     if os.path.splitext(report)[1].lower() != ".mtx":
         session = reports.open_session(report, arguments.phase)
         kinds = [f"kind:{name}" for name in arguments.kind.split(",")] if arguments.kind else arguments.class_
-        return mapping.of_session(session, arguments.topology or "session", kinds, arguments.by)
+        topology = "session" if arguments.topology is None else arguments.topology
+        return mapping.of_session(session, topology, kinds, arguments.by)
     if arguments.phase is not None or arguments.kind or arguments.class_ or arguments.by == "messages":
         raise LucidError(f"{report}: a matrix has no phases, classes or kinds, and one figure per pair: --phase, --class, --kind and "
                          "--messages need a session", code=2)
