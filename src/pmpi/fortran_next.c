@@ -48,7 +48,7 @@ static void *find(const char *name)
     return search.found;
 }
 
-/* mpi_x_ is also the wrapper of mpi_x__ and MPI_X: a library may have been built with names of one of these kinds only. */
+/* mpi_x_ is also the wrapper of mpi_x__ and MPI_X: a library may have names of one of these kinds only. */
 static void *find_spelled(const char *name)
 {
     char spelling[128];
@@ -65,15 +65,15 @@ void *lucid_fortran_find(_Atomic(void *) *slot, const char *name)
 {
     void *address = find_spelled(name);
     if (address == NULL) {
-        lucid_error("the program calls %s, but no loaded MPI library defines it; it cannot go on", name);
+        lucid_error("no loaded MPI library defines %s: link the program with -Wl,--no-as-needed", name);
         abort();
     }
     atomic_store_explicit(slot, address, memory_order_release);
     return address;
 }
 
-/* Fortran knows MPI_IN_PLACE by an address: that of a common block in Open MPI, and in MPICH that of a variable of mpi_f08,
- * or the content of a pointer for mpif.h, which MPI_Init sets. */
+/* Fortran knows MPI_IN_PLACE by an address: that of a common block in Open MPI, and in MPICH that of a variable of
+ * mpi_f08, or the content of a pointer for mpif.h, which MPI_Init sets. */
 static const void *in_place[6];
 static pthread_once_t in_place_once = PTHREAD_ONCE_INIT;
 
@@ -103,7 +103,7 @@ bool lucid_fortran_in_place(const void *buffer, bool descriptor)
     return false;
 }
 
-/** Whether an address is that of one of Fortran's constants, a common block of this name or MPICH's variable or pointer. */
+/* Whether an address is that of one of Fortran's constants: a common block, or MPICH's variable or pointer. */
 static bool is_constant(const void *address, const char *name)
 {
     char symbol[64];
@@ -114,7 +114,8 @@ static bool is_constant(const void *address, const char *name)
     }
     for (size_t i = 0; i < 2; i++) {
         int n = snprintf(symbol, sizeof symbol, i == 0 ? "MPIR_F08_MPI_%s" : "MPIR_F_MPI_%s", name);
-        for (int c = 0; c < n; c++) symbol[c] = (char)(symbol[c] >= 'a' && symbol[c] <= 'z' ? symbol[c] - 'a' + 'A' : symbol[c]);
+        for (int c = 0; c < n; c++)
+            if (symbol[c] >= 'a' && symbol[c] <= 'z') symbol[c] = (char)(symbol[c] - 'a' + 'A');
         const void *const *found = find_constant(symbol);
         if (found != NULL && (i == 0 ? (const void *)found : *found) == address) return true;
     }
