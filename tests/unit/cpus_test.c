@@ -3,6 +3,7 @@
  */
 #define _GNU_SOURCE
 #include <sched.h>
+#include <sys/resource.h>
 
 #include "cpus.h"
 #include "unit.h"
@@ -75,6 +76,27 @@ static void test_unknown(void **state)
     assert_located("3-", -1, -1, -1); /* all from 3 on */
     assert_located("0-99999999999999999999", -1, -1, -1);
     assert_located("4000000000", -1, -1, -1);
+}
+
+/** hwloc alone would take 500 MB for this one. */
+static int locate_far_away(void *argument)
+{
+    char lists[1][LUCID_CPUS_TEXT] = {"4000000000"};
+    struct lucid_binding binding;
+    struct lucid_cpus cpus;
+    struct rusage before, after;
+    CHILD_CHECK(getrusage(RUSAGE_SELF, &before) == 0);
+    CHILD_CHECK(lucid_cpus_describe(&cpus, 1, lists, &binding) == 0 && binding.core == -1);
+    CHILD_CHECK(getrusage(RUSAGE_SELF, &after) == 0);
+    CHILD_CHECK(after.ru_maxrss - before.ru_maxrss < 100 * 1024);
+    return 0;
+}
+
+static void test_memory(void **state)
+{
+    struct caught caught;
+    unit_catch(&caught, locate_far_away, NULL);
+    unit_assert_silent(&caught);
 }
 
 /** Many at once, as one process of a node does it for all. */
@@ -153,6 +175,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_node, synthetic),    cmocka_unit_test_setup(test_bound, synthetic),
         cmocka_unit_test_setup(test_not_confined, synthetic), cmocka_unit_test_setup(test_unknown, synthetic),
+        cmocka_unit_test_setup(test_memory, synthetic),
         cmocka_unit_test_setup(test_many, synthetic),    cmocka_unit_test_setup(test_no_node, synthetic),
         cmocka_unit_test(test_mine),                     cmocka_unit_test(test_this_node),
     };

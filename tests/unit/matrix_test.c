@@ -71,6 +71,19 @@ static void test_no_column(void **state)
     }
 }
 
+/** Kinds that no set can hold are in none. */
+static void test_no_kind(void **state)
+{
+    static const struct lucid_cell odd[] = {{0, 64, 1, 1}, {0, 66, 1, 1}, {0, UINT32_MAX, 1, 1}};
+    struct lucid_matrix matrix;
+    assert_int_equal(lucid_matrix_from_rows(&matrix, 1, odd, (size_t[]){0, 3}, UINT64_MAX), 0);
+    assert_int_equal(matrix.entries, 0);
+    lucid_matrix_free(&matrix);
+    assert_int_equal(lucid_matrix_from_rows(&matrix, 1, NULL, (size_t[]){0, 0}, UINT64_MAX), 0);
+    assert_int_equal(matrix.entries, 0);
+    lucid_matrix_free(&matrix);
+}
+
 static void test_dense(void **state)
 {
     struct lucid_matrix matrix;
@@ -166,7 +179,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_from_rows), cmocka_unit_test(test_no_rows), cmocka_unit_test(test_no_column),
         cmocka_unit_test(test_dense),     cmocka_unit_test(test_dense_fits), cmocka_unit_test(test_files),
-        cmocka_unit_test(test_without_memory),
+        cmocka_unit_test(test_no_kind),   cmocka_unit_test(test_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

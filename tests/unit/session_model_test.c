@@ -4,7 +4,7 @@
 #include "session_model.h"
 #include "unit.h"
 
-#define ROUNDS 300
+#define ROUNDS 150
 #define LENGTH 1500
 
 static void test_random(void **state)
