@@ -37,7 +37,7 @@ def draw_self(results):
 
 def draw_reduce(results):
     """The axes of the paper's figure 4."""
-    points = reduce_points(results)
+    points = {setup: sizes for setup, sizes in reduce_points(results).items() if "row" not in setup}
     figure, all_axes = pyplot.subplots(1, len(points), figsize=(2.7 * len(points), 3), squeeze=False, layout="constrained")
     for axes, (setup, sizes) in zip(all_axes[0], points.items()):
         ints = sorted(sizes)

@@ -8,11 +8,11 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 LAB = os.path.join(ROOT, "lab", "lab")
 
-# Needed where there are more ranks than processors; ob1 is the PML that Open MPI's own monitoring and Lucid sit on.
+# More ranks than processors are allowed; ob1 is the PML that Open MPI's own monitoring and Lucid sit on.
 ENVIRONMENT = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     "PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_pml": "^ucx,cm", "OMPI_MCA_osc": "^ucx", "OMPI_MCA_btl": "^openib,ofi",
+    "OMPI_MCA_pml": "^ucx,cm", "OMPI_MCA_osc": "^ucx", "OMPI_MCA_btl": "^openib,ofi",
     "OMPI_MCA_hwloc_base_binding_policy": "none", "PRTE_MCA_hwloc_default_binding_policy": "none",
     "OMPI_MCA_rmaps_base_oversubscribe": "1", "PRTE_MCA_rmaps_default_mapping_policy": "slot:oversubscribe",
 }
@@ -75,14 +75,15 @@ def assignments(env):
 
 def mpirun(ranks, case, build, program, *arguments, wrapper=(), launcher=("mpirun",), timeout=600):
     """What rank 0 prints. The case's environment is set for the ranks alone, not for the launcher."""
-    return call([*launcher, "-n", ranks, *assignments(case.environment(build)), *wrapper, program, *arguments], timeout=timeout)
+    crowded = {"OMPI_MCA_mpi_yield_when_idle": "1"} if ranks > len(os.sched_getaffinity(0)) else {}
+    return call([*launcher, "-n", ranks, *assignments(case.environment(build)), *wrapper, program, *arguments], crowded, timeout)
 
 
 class Lab:
     """Some virtual nodes, up while the `with` block runs."""
 
-    def __init__(self, nodes, slots, home):
-        self.options = ["--nodes", nodes, "--slots", slots]
+    def __init__(self, nodes, slots, home, build):
+        self.options = ["--nodes", nodes, "--slots", slots, "--keep", home, "--keep", build]
         os.environ["LUCID_LAB"] = os.path.join(home, "lab")
 
     def __enter__(self):

@@ -72,6 +72,14 @@ def self_report(results):
                    (("cpu", "processor time"), ("wall", "wall clock")))
 
 
+def switch_report(results):
+    found = {}
+    for row in read(results, "switch.csv"):
+        found.setdefault(row["case"], []).append(float(row["us"]))
+    rows = [[case.what, Spread(found[case.name])] for case in CASES if case.name in found]
+    return "## Suspending and continuing once\n\n%s\n" % table(["", "µs"], rows) if rows else ""
+
+
 def peers_rows(rows):
     for peers in PEERS:
         launches = Launches(row for row in rows if int(row["peers"]) == peers)
@@ -113,15 +121,15 @@ def reduce_points(results):
     """{setup: {ints: (Welch, times without, times with)}}"""
     found = {}
     for row in read(results, "reduce.csv"):
-        both = found.setdefault(row["setup"], {}).setdefault(int(row["ints"]), ([], []))
-        both[0].append(float(row["us_without"]))
-        both[1].append(float(row["us_with"]))
-    return {setup: {ints: (Welch(*both), *both) for ints, both in sizes.items()} for setup, sizes in found.items()}
+        times = [float(value) for value in row["us"].split()]
+        found.setdefault(row["setup"], {}).setdefault(int(row["ints"]), {})[row["session"]] = times
+    return {setup: {ints: (Welch(both["without"], both["with"]), both["without"], both["with"]) for ints, both in sizes.items()}
+            for setup, sizes in found.items()}
 
 
 def reduce_row(setup, ints, point):
     welch, without, with_ = point
-    return [setup, ints, "%.1f" % median(without), "%+.2f ± %.2f" % (welch.difference, welch.half),
+    return [setup, ints, "%.2f" % median(without), "%+.2f ± %.2f" % (welch.difference, welch.half),
             "yes" if welch.significant else "no", "%+.2f" % (median(with_) - median(without))]
 
 
@@ -129,17 +137,21 @@ def reduce_report(results):
     points = reduce_points(results)
     if not points:
         return ""
-    every = [point[0] for sizes in points.values() for point in sizes.values()]
     rows = [reduce_row(setup, ints, sizes[ints]) for setup, sizes in points.items() for ints in sorted(sizes)]
+    head = ["", "integers", "µs without, median", "µs more with, mean and 95 % interval", "significant", "µs more, medians"]
+    return "## MPI_Reduce\n\n%s\n%s\n" % (table(head, rows), "".join(map(reduce_summary, points, points.values())))
+
+
+def reduce_summary(setup, sizes):
+    every = [point[0] for point in sizes.values()]
     up = sum(1 for w in every if w.significant and w.difference > 0)
     down = sum(1 for w in every if w.significant and w.difference < 0)
-    return "## MPI_Reduce\n\n%s\n%d points; significant: %d slower, %d faster with a session; by chance %.1f are expected.\n\n" % (
-        table(["", "integers", "µs without, median", "µs more with, mean and 95 % interval", "significant", "µs more, medians"], rows),
-        len(every), up, down, 0.05 * len(every))
+    return "- %s: %d points, significant: %d slower, %d faster with a session (by chance: %.1f)\n" % (
+        setup, len(every), up, down, 0.05 * len(every))
 
 
 def write_report(results):
-    parts = [self_report(results), peers_report(results), booking_report(results), instructions_report(results),
+    parts = [self_report(results), switch_report(results), peers_report(results), booking_report(results), instructions_report(results),
              reduce_report(results)]
     text = "".join(parts)
     with open(os.path.join(results, "report.md"), "w", encoding="utf-8") as stream:

@@ -6,7 +6,8 @@
  * --sessions S   0: both blocks are alike         --thread single|multiple
  * --cpu C        to be pinned to; -1: none        --only off|on  (for counting instructions) leaves the other blocks out
  *
- * Output: "pair <off cpu> <on cpu> <off wall> <on wall>", ns per message, P lines; then "counted <n> source <name>".
+ * Output: "pair <off cpu> <on cpu> <off wall> <on wall>", ns per message, P lines; "switch <us>" for continuing and suspending
+ * all sessions once; "counted <n> source <name>".
  */
 #define _GNU_SOURCE
 #include "overhead_clock.h"
@@ -50,6 +51,19 @@ static void measure(long messages, int pairs, const char *only)
     }
 }
 
+/** Prints what it takes to continue and to suspend the sessions once, in us of processor time. */
+static void measure_switching(int times)
+{
+    struct overhead_time sum = {0, 0}, since = overhead_now();
+    if (sessions.n == 0) return;
+    for (int i = 0; i < times; i++) {
+        overhead_sessions_on(1);
+        overhead_sessions_on(0);
+    }
+    overhead_add(&sum, since);
+    printf("switch %.3f\n", sum.cpu / 1e3 / times);
+}
+
 int main(int argc, char **argv)
 {
     const int multiple = strcmp(overhead_option(argc, argv, "--thread", "single"), "multiple") == 0;
@@ -61,6 +75,7 @@ int main(int argc, char **argv)
     overhead_sessions_make(overhead_number(argc, argv, "--sessions", "0"));
     measure(atol(overhead_option(argc, argv, "--messages", "20000")), overhead_number(argc, argv, "--pairs", "20"),
             overhead_option(argc, argv, "--only", ""));
+    measure_switching(500);
     printf("counted %llu source %s\n", (unsigned long long)overhead_counted(LUCID_KINDS_P2P), overhead_source());
     MPI_Finalize();
     return 0;

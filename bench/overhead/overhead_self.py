@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nanoseconds and instructions per message. Writes self.csv, peers.csv, booking.csv, instructions.csv."""
+"""Nanoseconds and instructions per message. Writes self.csv, switch.csv, peers.csv, booking.csv, instructions.csv."""
 import csv
 import functools
 import glob
@@ -49,7 +49,7 @@ def run_self(build, results, case, blocks, messages):
     text = mpirun(1, case, build, os.path.join(results, "overhead_self"), "--cpu", last_processor(), "--messages", messages,
                   "--pairs", blocks, *case.arguments())
     expect(case, text, blocks * (messages + min(WARM, messages)))
-    return pairs(text)
+    return text
 
 
 @functools.lru_cache(maxsize=None)
@@ -69,11 +69,13 @@ def usable(build, results):
 
 def measure_self(build, results, rounds=20, blocks=12, messages=5000):
     cases = usable(build, results)
-    with Table(os.path.join(results, "self.csv"), ["round", "case", *HEAD]) as table:
+    with Table(os.path.join(results, "self.csv"), ["round", "case", *HEAD]) as table, \
+            Table(os.path.join(results, "switch.csv"), ["round", "case", "us"]) as switches:
         for number in range(rounds):
             for case in turned(cases, number):
-                found = run_self(build, results, case, blocks, messages)
-                table.rows([number, case.name, *row] for row in shortened(found))
+                text = run_self(build, results, case, blocks, messages)
+                table.rows([number, case.name, *row] for row in shortened(pairs(text)))
+                switches.rows([number, case.name, us] for us in re.findall(r"^switch (\S+)$", text, re.MULTILINE))
 
 
 def measure_peers(build, results, rounds=10, blocks=6, windows=200, window=64):
