@@ -75,3 +75,4 @@ def main():
 
 
 main()
+MPI.Finalize() # mpi4py leaves to us what we have initialized
