@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * calls.h: what the wrapped MPI calls (src/pmpi, generated) tell the monitor.
  *
- * A wrapper calls lucid_call_enter(kind) first and lucid_call_leave() last; enter returns true for the outermost call of
- * the thread while somebody listens, and only then the wrapper reports what the call sends. The kind that the outermost
- * call has set is what the PML source books the call's messages under.
+ * A wrapper calls lucid_call_enter(kind) first and lucid_call_leave() last; enter returns true for the outermost call
+ * of the thread while somebody listens, and only then the wrapper reports what the call sends. The kind that the
+ * outermost call has set is what the PML source books the call's messages under.
  */
 #ifndef LUCID_CALLS_H
 #define LUCID_CALLS_H
@@ -50,7 +50,8 @@ static inline void lucid_call_send(MPI_Count count, MPI_Datatype type, int dest,
 }
 
 /** Persistent sends and collectives. `init` is called always (also while nobody listens). */
-LUCID_INTERNAL void lucid_call_send_init(MPI_Request request, MPI_Count count, MPI_Datatype type, int dest, MPI_Comm comm);
+LUCID_INTERNAL void lucid_call_send_init(MPI_Request request, MPI_Count count, MPI_Datatype type, int dest,
+                                         MPI_Comm comm);
 /** Whether any persistent request is known: otherwise nothing needs to be done around MPI_Start. */
 LUCID_INTERNAL bool lucid_call_requests_known(void);
 /** The kind to enter with: that of the first collective among the requests, else LUCID_KIND_P2P. */
@@ -62,14 +63,15 @@ LUCID_INTERNAL void lucid_call_start(bool entered, int n, const MPI_Request *bef
 LUCID_INTERNAL void lucid_call_request_free(MPI_Request request);
 
 /** Partitioned sends: `count` elements per partition. `init` always, `ready` when outermost. */
-LUCID_INTERNAL void lucid_call_psend_init(MPI_Request request, MPI_Count count, MPI_Datatype type, int dest, MPI_Comm comm);
+LUCID_INTERNAL void lucid_call_psend_init(MPI_Request request, MPI_Count count, MPI_Datatype type, int dest,
+                                          MPI_Comm comm);
 LUCID_INTERNAL void lucid_call_pready(MPI_Count partitions, MPI_Request request);
 
 /**
  * A one-sided call to `target` (rank in the window's group; MPI_PROC_NULL counts nothing). One message of the origin's
- * bytes: put and accumulate move them to the target, get from it. get_accumulate counts the same way, so that it equals an
- * accumulate; with MPI_NO_OP the origin's buffer is not read and the result's bytes count instead, so that it equals a get.
- * fetch_and_op and compare_and_swap move one element. kind: LUCID_KIND_PUT ... LUCID_KIND_COMPARE_AND_SWAP.
+ * bytes: put and accumulate move them to the target, get from it. get_accumulate counts the same way, so that it equals
+ * an accumulate; with MPI_NO_OP the origin's buffer is not read and the result's bytes count instead, so that it equals
+ * a get. fetch_and_op and compare_and_swap move one element. kind: LUCID_KIND_PUT ... LUCID_KIND_COMPARE_AND_SWAP.
  */
 LUCID_INTERNAL void lucid_call_one_sided(int kind, MPI_Count count, MPI_Datatype type, int target, MPI_Win win);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * calls_requests.c: persistent and partitioned requests. What a start sends is worked out when the request is made, since
- * the program may free the communicator and the datatype before it starts the request.
+ * calls_requests.c: persistent and partitioned requests. What a start sends is worked out when the request is made,
+ * since the program may free the communicator and the datatype before it starts the request.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,8 +24,8 @@ static void add(struct lucid_request request)
     if (lucid_requests_add(request) != 0) lucid_error("out of memory: a persistent request is not counted");
 }
 
-static void add_send(enum lucid_request_type type, MPI_Request request, MPI_Count count, MPI_Datatype datatype, int dest,
-                     MPI_Comm comm)
+static void add_send(enum lucid_request_type type, MPI_Request request, MPI_Count count, MPI_Datatype datatype,
+                     int dest, MPI_Comm comm)
 {
     struct lucid_request entry = {.key = key_of(request), .type = type, .kind = LUCID_KIND_P2P};
     if (dest != MPI_PROC_NULL) {
@@ -114,7 +114,8 @@ static void count_start(const struct lucid_request *request, void *arg)
 {
     const struct lucid_share *share = request->shares > 1 ? request->many : &request->one;
     if (request->type == LUCID_REQUEST_PARTITIONED) return;
-    if (request->type == LUCID_REQUEST_COLLECTIVE && (lucid_source == NULL || lucid_source->on_collective == NULL)) return;
+    const bool coll_wanted = lucid_source != NULL && lucid_source->on_collective != NULL;
+    if (request->type == LUCID_REQUEST_COLLECTIVE && !coll_wanted) return;
     for (size_t i = 0; i < request->shares; i++) lucid_count(share[i].peer, (unsigned)request->kind, 1, share[i].bytes);
 }
 

@@ -70,12 +70,12 @@ static void each_its_part(const struct sight *sight)
         if (!is_self(sight, peer)) send_to(sight, peer, part_count(sight->call, peer), part_type(sight->call, peer));
 }
 
-/* The counts of a reduce_scatter tell how the local group shares out what the remote one has sent; the sums are equal. */
+/* The counts of a reduce_scatter tell how the local group shares out what the remote one sent; the sums are equal. */
 static void evenly(const struct sight *sight)
 {
     uint64_t sum = 0;
     for (int i = 0; i < sight->local; i++)
-        sum += sight->call->kind == LUCID_KIND_REDUCE_SCATTER ? part_count(sight->call, i) : (uint64_t)sight->call->count;
+        sum += sight->call->shape == LUCID_COLL_VECTOR ? part_count(sight->call, i) : (uint64_t)sight->call->count;
     for (int peer = 0; peer < sight->peers; peer++) {
         const uint64_t more = (uint64_t)peer < sum % (uint64_t)sight->peers;
         send_to(sight, peer, sum / (uint64_t)sight->peers + more, sight->call->type);
@@ -150,10 +150,9 @@ static void to_dist_graph_neighbors(const struct sight *sight)
         lucid_error("out of memory: a neighborhood collective over %d neighbors is not counted", out);
         return;
     }
-    int *destinations = neighbors + 2 * (size_t)in;
-    if (PMPI_Dist_graph_neighbors(sight->call->comm, in, neighbors, neighbors + in, out, destinations, destinations + out) ==
-        MPI_SUCCESS)
-        to_listed_neighbors(sight, destinations, out);
+    int *to = neighbors + 2 * (size_t)in;
+    if (PMPI_Dist_graph_neighbors(sight->call->comm, in, neighbors, neighbors + in, out, to, to + out) == MPI_SUCCESS)
+        to_listed_neighbors(sight, to, out);
     free(neighbors);
 }
 

@@ -24,8 +24,8 @@
  * reduce_scatter is not known to the sender and taken as even. Who gets no element gets no message (but for barrier).
  * These are the rules of Open MPI's coll monitoring, but for the messages without elements.
  */
-LUCID_INTERNAL void lucid_nominal(const struct lucid_coll_call *call, void (*visit)(uint32_t peer, uint64_t bytes, void *arg),
-                                  void *arg);
+LUCID_INTERNAL void lucid_nominal(const struct lucid_coll_call *call,
+                                  void (*visit)(uint32_t peer, uint64_t bytes, void *arg), void *arg);
 
 /** Packed size of `count` elements in bytes. */
 LUCID_INTERNAL uint64_t lucid_packed_size(MPI_Count count, MPI_Datatype type);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * request_table.c: an open-addressed hash table with linear probing, under one mutex. It is used when a persistent request
- * is made, started or freed, each of which costs far more than the table does.
+ * request_table.c: an open-addressed hash table with linear probing, under one mutex. It is used when a persistent
+ * request is made, started or freed, each of which costs far more than the table does.
  */
 #include "request_table.h"
 

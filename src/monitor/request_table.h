@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * request_table.h: the persistent requests of the process and what one start of each sends. Knows no MPI: a request is a
- * 64-bit key. Thread-safe.
+ * request_table.h: the persistent requests of the process and what one start of each sends. Knows no MPI: a request is
+ * a 64-bit key. Thread-safe.
  */
 #ifndef LUCID_REQUEST_TABLE_H
 #define LUCID_REQUEST_TABLE_H
@@ -34,14 +34,14 @@ struct lucid_request {
     };
 };
 
-/** Enters a request; one of the same key is replaced. Takes over `many`, also when it fails. 0, or -1 without memory. */
+/** Enters a request; one of the same key is replaced. Takes over `many`, even if it fails. 0, or -1 without memory. */
 int lucid_requests_add(struct lucid_request request);
 /** Forgets a request; nothing happens if it is not known. */
 void lucid_requests_remove(uint64_t key);
 /** Gives a request another key. Nothing happens if it is not known. */
 void lucid_requests_rename(uint64_t from, uint64_t to);
 
-/** Calls visit(request, arg) for a known request, under the table's lock: visit must not use the table. False if unknown. */
+/** Calls visit(request, arg) for a known request, under the table's lock: visit must not use it. False if unknown. */
 bool lucid_requests_visit(uint64_t key, void (*visit)(const struct lucid_request *request, void *arg), void *arg);
 
 /** Number of known requests; costs one load. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * source_pmpi.c: the source that works on any MPI. It sees the calls of the program only: user sends exactly, collectives
- * as the call says (nominal.h), not as the messages they are made of.
+ * source_pmpi.c: the source that works on any MPI. It sees the calls of the program only: user sends exactly,
+ * collectives as the call says (nominal.h), not as the messages they are made of.
  */
 #include <stdio.h>
 
@@ -16,7 +16,8 @@ static unsigned pmpi_sees(bool interposed)
 static int pmpi_open(bool interposed, char *why, size_t why_size)
 {
     if (interposed) return 0;
-    snprintf(why, why_size, "the program's MPI calls do not come through liblucid: preload it, or link it before the MPI library");
+    snprintf(why, why_size,
+             "the program's MPI calls do not come through liblucid: preload it, or link it before the MPI library");
     return -1;
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * world_rank.c: ranks of MPI_COMM_WORLD for the ranks of communicators and windows.
  *
- * A translation costs O(size) in the MPI library, so it is made once for each peer and kept in a table that hangs on the
- * communicator or window as an attribute and goes with it. Untouched pages of a table cost nothing, so its memory follows
- * the peers, too. (Comparing groups to find those equal to MPI_COMM_WORLD's would cost O(size^2) in some libraries.)
+ * A translation costs O(size) in the MPI library, so it is made once for each peer and kept in a table that hangs on
+ * the communicator or window as an attribute and goes with it. Untouched pages of a table cost nothing, so its memory
+ * follows the peers, too. (Comparing groups to find those equal to MPI_COMM_WORLD's would cost O(size^2) in some
+ * libraries.)
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -52,7 +53,7 @@ static struct table *make_table(MPI_Group group)
     PMPI_Group_size(group, &size);
     struct table *table = calloc(1, sizeof *table + (size_t)size * sizeof table->world_plus_one[0]);
     if (table == NULL) {
-        lucid_error("out of memory: messages over a communicator of %d processes are booked as to processes outside", size);
+        lucid_error("out of memory: messages over a communicator of %d processes are booked as going outside", size);
         PMPI_Group_free(&group);
         return NULL;
     }

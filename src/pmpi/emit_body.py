@@ -128,8 +128,7 @@ def arrange(dialect):
     """The communicator is put in order first, where the program allows it and it has been asked for."""
     function = dialect.function
     adjacent = "lists" in function.report
-    needs = [a for a in function.arguments if a in LISTS or a in used(function.report, dialect.parameters)] if adjacent else \
-        used(function.report, dialect.parameters)
+    needs = [*used(function.report, dialect.parameters), *(a for a in function.arguments if adjacent and a in LISTS)]
     fields = ", ".join(f".{field} = {name}" for name, field in LISTS.items())
     return [*dialect.values(" ".join([*needs, "comm", "reorder"])),
             f"const bool entered = lucid_call_enter(LUCID_KIND_{function.kind});",
@@ -140,8 +139,8 @@ def arrange(dialect):
             "lucid_call_leave(entered);"]
 
 
-SPECIAL = {"arrange": arrange, "start": start, "startall": start, "request_free": request_free, "init": init, "finalize": finalize,
-           "pcontrol": pcontrol}
+SPECIAL = {"arrange": arrange, "start": start, "startall": start, "request_free": request_free, "init": init,
+           "finalize": finalize, "pcontrol": pcontrol}
 
 
 def body(dialect):

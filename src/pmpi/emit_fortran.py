@@ -52,7 +52,8 @@ class Fortran(emit_body.Dialect):
                 other[name] = f"(void *)lists.{name}"
             for name in ("sourceweights", "destweights"): # Fortran's own MPI_UNWEIGHTED is not C's
                 field = "lists." + emit_body.LISTS[name]
-                other[name] = f"lists.storage == NULL || {field} == MPI_UNWEIGHTED ? f_{name} : (void *)(intptr_t){field}"
+                own = f"lists.storage == NULL || {field} == MPI_UNWEIGHTED"
+                other[name] = f"{own} ? f_{name} : (void *)(intptr_t){field}"
         types = ["void *" for _ in self.arguments] + ["MPI_Fint *"] * self.ierror
         passed = [other.get(a, "f_" + a) for a in self.arguments] + ["ierror"] * self.ierror
         return [*before, f"((void (*)({', '.join(types)}))next)({', '.join(passed)});"]
@@ -62,7 +63,8 @@ class Fortran(emit_body.Dialect):
         call = f"((void (*)({', '.join(types)}))next)({', '.join(self.passed())});"
         if not self.ierror or self.function.action in WITHOUT_RC:
             return [call]
-        return ["MPI_Fint unwanted = MPI_SUCCESS;", "if (ierror == NULL) ierror = &unwanted; /* it is optional in mpi_f08 */",
+        return ["MPI_Fint unwanted = MPI_SUCCESS;",
+                "if (ierror == NULL) ierror = &unwanted; /* it is optional in mpi_f08 */",
                 call, "const int rc = (int)*ierror;"]
 
     def values(self, text):
@@ -95,7 +97,8 @@ class Fortran(emit_body.Dialect):
             base = lower[:-2]
             return [(name, ts) for ts in forms
                     for name in (f"{lower}_f08{'ts' * ts}_", f"{base}_f08{'ts' * ts}_large_")], []
-        return [(lower + "_", False)] + [(f"{lower}_f08{'ts' * ts}_", ts) for ts in forms], [lower + "__", self.name.upper()]
+        f08 = [(f"{lower}_f08{'ts' * ts}_", ts) for ts in forms]
+        return [(lower + "_", False), *f08], [lower + "__", self.name.upper()]
 
 
 def wrapper(function, name, parameters):

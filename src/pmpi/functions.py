@@ -6,8 +6,8 @@ installed mpi.h; a function that it does not declare gets no wrapper. A large-co
 
 kind    LUCID_KIND_ of the call, without the prefix; it names the messages that the call makes.
 action  what the wrapper does around PMPI_<name>; see ACTIONS.
-report  C expression over the argument names, evaluated after the call has succeeded. IN_PLACE(buffer) tells MPI_IN_PLACE,
-        OWN(array) is the element of the calling process, both in C and in Fortran.
+report  C expression over the argument names, evaluated after the call has succeeded. IN_PLACE(buffer) tells
+        MPI_IN_PLACE, OWN(array) is the element of the calling process, both in C and in Fortran.
 """
 from collections import namedtuple
 
@@ -33,8 +33,8 @@ ACTIONS = {
 
 
 def rows(kind, action, lines):
-    """One Function per line of `name: arguments` or `name: arguments => report`."""
-    for line in lines.strip().splitlines():
+    """One Function per line of `name: arguments` or `name: arguments => report`; an indented line goes on."""
+    for line in lines.strip().replace("\n ", " ").splitlines():
         head, _, report = line.partition("=>")
         name, _, arguments = head.partition(":")
         yield Function(name.strip(), tuple(arguments.split()), kind, action, report.strip())
@@ -48,10 +48,10 @@ SEND_INIT = "lucid_call_send_init(request, count, datatype, dest, comm)"
 def point_to_point():
     for mode in ("", "B", "S", "R"):
         send = (mode + "send").capitalize()
-        yield Function(send, tuple("buf count datatype dest tag comm".split()), "P2P", "count", SEND)
-        yield Function("I" + send.lower(), tuple("buf count datatype dest tag comm request".split()), "P2P", "count", SEND)
-        yield Function(send + "_init", tuple("buf count datatype dest tag comm request".split()), "P2P", "request",
-                       SEND_INIT)
+        arguments = tuple("buf count datatype dest tag comm".split())
+        yield Function(send, arguments, "P2P", "count", SEND)
+        yield Function("I" + send.lower(), arguments + ("request",), "P2P", "count", SEND)
+        yield Function(send + "_init", arguments + ("request",), "P2P", "request", SEND_INIT)
     both = "sendbuf sendcount sendtype dest sendtag recvbuf recvcount recvtype source recvtag comm "
     replace = "buf count datatype dest sendtag source recvtag comm "
     yield Function("Sendrecv", tuple((both + "status").split()), "P2P", "count", SENDRECV)
@@ -59,7 +59,8 @@ def point_to_point():
     yield Function("Sendrecv_replace", tuple((replace + "status").split()), "P2P", "count", SEND)
     yield Function("Isendrecv_replace", tuple((replace + "request").split()), "P2P", "count", SEND)
     yield from rows("P2P", "request", """
-Psend_init: buf partitions count datatype dest tag comm info request => lucid_call_psend_init(request, count, datatype, dest, comm)
+Psend_init: buf partitions count datatype dest tag comm info request
+    => lucid_call_psend_init(request, count, datatype, dest, comm)
 """)
     yield from rows("P2P", "count", """
 Pready: partition request                          => lucid_call_pready(1, request)
@@ -76,26 +77,40 @@ Pready_list: length partitions request             => lucid_call_pready(length, 
 COLLECTIVES = """
 Barrier: comm => shape=TO_ALL
 Bcast: buffer count datatype root comm => shape=FROM_ROOT root=root count=count type=datatype
-Gather: sendbuf sendcount sendtype recvbuf recvcount recvtype root comm => shape=TO_ROOT root=root count=sendcount type=sendtype
-Gatherv: sendbuf sendcount sendtype recvbuf recvcounts displs recvtype root comm => shape=TO_ROOT root=root count=sendcount type=sendtype
-Scatter: sendbuf sendcount sendtype recvbuf recvcount recvtype root comm => shape=FROM_ROOT root=root count=sendcount type=sendtype
-Scatterv: sendbuf sendcounts displs sendtype recvbuf recvcount recvtype root comm => shape=FROM_ROOT_V root=root counts=sendcounts type=sendtype
-Allgather: sendbuf sendcount sendtype recvbuf recvcount recvtype comm => shape=TO_ALL count=IN_PLACE(sendbuf)?recvcount:sendcount type=IN_PLACE(sendbuf)?recvtype:sendtype
-Allgatherv: sendbuf sendcount sendtype recvbuf recvcounts displs recvtype comm => shape=TO_ALL count=IN_PLACE(sendbuf)?OWN(recvcounts):sendcount type=IN_PLACE(sendbuf)?recvtype:sendtype
-Alltoall: sendbuf sendcount sendtype recvbuf recvcount recvtype comm => shape=TO_ALL count=IN_PLACE(sendbuf)?recvcount:sendcount type=IN_PLACE(sendbuf)?recvtype:sendtype
-Alltoallv: sendbuf sendcounts sdispls sendtype recvbuf recvcounts rdispls recvtype comm => shape=VECTOR counts=IN_PLACE(sendbuf)?recvcounts:sendcounts type=IN_PLACE(sendbuf)?recvtype:sendtype
-Alltoallw: sendbuf sendcounts sdispls sendtypes recvbuf recvcounts rdispls recvtypes comm => shape=VECTOR counts=IN_PLACE(sendbuf)?recvcounts:sendcounts types=IN_PLACE(sendbuf)?recvtypes:sendtypes
+Gather: sendbuf sendcount sendtype recvbuf recvcount recvtype root comm
+    => shape=TO_ROOT root=root count=sendcount type=sendtype
+Gatherv: sendbuf sendcount sendtype recvbuf recvcounts displs recvtype root comm
+    => shape=TO_ROOT root=root count=sendcount type=sendtype
+Scatter: sendbuf sendcount sendtype recvbuf recvcount recvtype root comm
+    => shape=FROM_ROOT root=root count=sendcount type=sendtype
+Scatterv: sendbuf sendcounts displs sendtype recvbuf recvcount recvtype root comm
+    => shape=FROM_ROOT_V root=root counts=sendcounts type=sendtype
+Allgather: sendbuf sendcount sendtype recvbuf recvcount recvtype comm
+    => shape=TO_ALL count=IN_PLACE(sendbuf)?recvcount:sendcount type=IN_PLACE(sendbuf)?recvtype:sendtype
+Allgatherv: sendbuf sendcount sendtype recvbuf recvcounts displs recvtype comm
+    => shape=TO_ALL count=IN_PLACE(sendbuf)?OWN(recvcounts):sendcount type=IN_PLACE(sendbuf)?recvtype:sendtype
+Alltoall: sendbuf sendcount sendtype recvbuf recvcount recvtype comm
+    => shape=TO_ALL count=IN_PLACE(sendbuf)?recvcount:sendcount type=IN_PLACE(sendbuf)?recvtype:sendtype
+Alltoallv: sendbuf sendcounts sdispls sendtype recvbuf recvcounts rdispls recvtype comm
+    => shape=VECTOR counts=IN_PLACE(sendbuf)?recvcounts:sendcounts type=IN_PLACE(sendbuf)?recvtype:sendtype
+Alltoallw: sendbuf sendcounts sdispls sendtypes recvbuf recvcounts rdispls recvtypes comm
+    => shape=VECTOR counts=IN_PLACE(sendbuf)?recvcounts:sendcounts types=IN_PLACE(sendbuf)?recvtypes:sendtypes
 Reduce: sendbuf recvbuf count datatype op root comm => shape=TO_ROOT root=root count=count type=datatype
 Allreduce: sendbuf recvbuf count datatype op comm => shape=TO_ALL count=count type=datatype
 Reduce_scatter: sendbuf recvbuf recvcounts datatype op comm => shape=VECTOR counts=recvcounts type=datatype
 Reduce_scatter_block: sendbuf recvbuf recvcount datatype op comm => shape=TO_ALL count=recvcount type=datatype
 Scan: sendbuf recvbuf count datatype op comm => shape=TO_HIGHER count=count type=datatype
 Exscan: sendbuf recvbuf count datatype op comm => shape=TO_HIGHER count=count type=datatype
-Neighbor_allgather: sendbuf sendcount sendtype recvbuf recvcount recvtype comm => shape=NEIGHBORS count=sendcount type=sendtype
-Neighbor_allgatherv: sendbuf sendcount sendtype recvbuf recvcounts displs recvtype comm => shape=NEIGHBORS count=sendcount type=sendtype
-Neighbor_alltoall: sendbuf sendcount sendtype recvbuf recvcount recvtype comm => shape=NEIGHBORS count=sendcount type=sendtype
-Neighbor_alltoallv: sendbuf sendcounts sdispls sendtype recvbuf recvcounts rdispls recvtype comm => shape=NEIGHBORS_V counts=sendcounts type=sendtype
-Neighbor_alltoallw: sendbuf sendcounts sdispls sendtypes recvbuf recvcounts rdispls recvtypes comm => shape=NEIGHBORS_V counts=sendcounts types=sendtypes
+Neighbor_allgather: sendbuf sendcount sendtype recvbuf recvcount recvtype comm
+    => shape=NEIGHBORS count=sendcount type=sendtype
+Neighbor_allgatherv: sendbuf sendcount sendtype recvbuf recvcounts displs recvtype comm
+    => shape=NEIGHBORS count=sendcount type=sendtype
+Neighbor_alltoall: sendbuf sendcount sendtype recvbuf recvcount recvtype comm
+    => shape=NEIGHBORS count=sendcount type=sendtype
+Neighbor_alltoallv: sendbuf sendcounts sdispls sendtype recvbuf recvcounts rdispls recvtype comm
+    => shape=NEIGHBORS_V counts=sendcounts type=sendtype
+Neighbor_alltoallw: sendbuf sendcounts sdispls sendtypes recvbuf recvcounts rdispls recvtypes comm
+    => shape=NEIGHBORS_V counts=sendcounts types=sendtypes
 """
 
 
@@ -115,8 +130,8 @@ def one_sided():
                       "target_disp target_count target_datatype op ")
     moved = "lucid_call_one_sided(LUCID_KIND_%s, origin_count, origin_datatype, target_rank, win)"
     # with MPI_NO_OP the origin's buffer is not read: it is a get, and what it moves is the result
-    fetched = ("op == MPI_NO_OP ? lucid_call_one_sided(LUCID_KIND_ACCUMULATE, result_count, result_datatype, target_rank, win)"
-               " : lucid_call_one_sided(LUCID_KIND_ACCUMULATE, origin_count, origin_datatype, target_rank, win)")
+    fetched = ("lucid_call_one_sided(LUCID_KIND_ACCUMULATE, op == MPI_NO_OP ? result_count : origin_count, "
+               "op == MPI_NO_OP ? result_datatype : origin_datatype, target_rank, win)")
     one = "lucid_call_one_sided(LUCID_KIND_%s, 1, datatype, target_rank, win)"
     for name, arguments, kind, report in (
             ("Put", put, "PUT", moved % "PUT"),
@@ -183,8 +198,10 @@ Cart_sub: comm remain_dims newcomm
     yield from rows("COMM", "arrange", """
 Cart_create: comm ndims dims periods reorder newcomm => lucid_arrange_cart(comm, ndims, dims, periods)
 Graph_create: comm nnodes index edges reorder newcomm => lucid_arrange_graph(comm, nnodes, index, edges)
-Dist_graph_create: comm n sources degrees destinations weights info reorder newcomm => lucid_arrange_dist(comm, n, sources, degrees, destinations, weights)
-Dist_graph_create_adjacent: comm indegree sources sourceweights outdegree destinations destweights info reorder newcomm => lucid_arrange_adjacent(comm, &lists)
+Dist_graph_create: comm n sources degrees destinations weights info reorder newcomm
+    => lucid_arrange_dist(comm, n, sources, degrees, destinations, weights)
+Dist_graph_create_adjacent: comm indegree sources sourceweights outdegree destinations destweights info reorder newcomm
+    => lucid_arrange_adjacent(comm, &lists)
 """)
     yield from rows("COMM", "icomm", """
 Comm_idup: comm newcomm request

@@ -45,7 +45,7 @@ def write(path, text):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("--output", required=True, help="directory of the emitted files")
-    parser.add_argument("--compiler", required=True, nargs=argparse.REMAINDER, help="C compiler and its flags for mpi.h")
+    parser.add_argument("--compiler", required=True, nargs=argparse.REMAINDER, help="C compiler and flags for mpi.h")
     options = parser.parse_args()
     header = mpi_header.declarations(mpi_header.preprocess(options.compiler[:1], options.compiler[1:]))
     if "MPI_Send" not in header:

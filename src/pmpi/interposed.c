@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * interposed.c: whether the program's MPI calls come through our wrappers. They do not when liblucid was opened with dlopen,
- * or linked behind the MPI library.
+ * interposed.c: whether the program's MPI calls come through our wrappers. They do not when liblucid was opened with
+ * dlopen, or linked behind the MPI library.
  */
 #include <dlfcn.h>
 #include <stddef.h>

@@ -35,7 +35,8 @@ lucid_add_pmpi_test(pmpi_p2p SOURCES pmpi_p2p.c NP 1 2 3 5 8 PRELOAD_NP 3)
 lucid_add_pmpi_test(pmpi_persistent SOURCES pmpi_persistent.c NP 1 2 3 5 PRELOAD_NP 3)
 lucid_add_pmpi_test(pmpi_coll SOURCES pmpi_coll.c NP 1 2 3 5 8 PRELOAD_NP 3)
 lucid_add_pmpi_test(pmpi_neighbor SOURCES pmpi_neighbor.c NP 1 2 3 5 8)
-# Open MPI 4.1.4 by itself dies in an atomic operation on a window of MPI_Win_allocate when btl/vader uses single copies.
+# Open MPI 4.1.4 by itself dies in an atomic operation on a window of MPI_Win_allocate when btl/vader uses single
+# copies.
 lucid_add_pmpi_test(pmpi_osc SOURCES pmpi_osc.c NP 1 2 3 5 PRELOAD_NP 3 ENV OMPI_MCA_btl_vader_single_copy_mechanism=none)
 lucid_add_pmpi_test(pmpi_threads SOURCES pmpi_threads.c NP 1 2 3)
 lucid_add_pmpi_test(pmpi_spawn SOURCES pmpi_spawn.c NP 1 2)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Every collective books the row that src/monitor/nominal.h promises: blocking, nonblocking and persistent, with MPI_IN_PLACE,
- * on MPI_COMM_WORLD, on a reversed communicator, on one half of the processes, and between the halves.
+ * Every collective books the row that src/monitor/nominal.h promises: blocking, nonblocking and persistent, with
+ * MPI_IN_PLACE, on MPI_COMM_WORLD, on a reversed communicator, on one half of the processes, and between the halves.
  */
 #include "pmpi_row.h"
 

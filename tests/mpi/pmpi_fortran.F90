@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! What Fortran programs send is seen, whichever way they know MPI: TEST_MPIF is mpif.h, TEST_F08 is mpi_f08, else module mpi.
-! With mpi_f08 the error code is left out, as it may be there.
+! What Fortran programs send is seen, whichever way they know MPI: TEST_MPIF is mpif.h, TEST_F08 is mpi_f08, else module
+! mpi. With mpi_f08 the error code is left out, as it may be there.
 #ifdef TEST_F08
 #define IERR
 #define HANDLE(KIND) type(KIND)

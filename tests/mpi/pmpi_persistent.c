@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Persistent and partitioned sends count when they are started (partitions: when they are ready), also those that were made
- * before the first session; and a handle that is used again counts as what it is now.
+ * Persistent and partitioned sends count when they are started (partitions: when they are ready), also those that were
+ * made before the first session; and a handle that is used again counts as what it is now.
  */
 #include "pmpi_row.h"
 

@@ -1,5 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! A Fortran library that a program opens at run time: the MPI library's Fortran part comes with it, out of sight of the rest.
+! A Fortran library that a program opens at run time: the MPI library's Fortran part comes with it, out of sight of the
+! rest.
 subroutine plugin_exchange(right, left) bind(C, name="plugin_exchange")
   use, intrinsic :: iso_c_binding
   use mpi

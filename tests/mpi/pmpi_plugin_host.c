@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A C program that opens a Fortran library with RTLD_LOCAL, as Python does with extensions: its calls are passed on and seen.
- * usage: pmpi_plugin_host LIBRARY
+ * A C program that opens a Fortran library with RTLD_LOCAL, as Python does with extensions: its calls are passed on and
+ * seen. usage: pmpi_plugin_host LIBRARY
  */
 #include <dlfcn.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * pmpi_row.h: says what a piece of a program should be seen to send, and compares: for every kind and every peer, messages
- * and bytes, nothing more and nothing less. Synchronise with PMPI_ functions: they are not seen.
+ * pmpi_row.h: says what a piece of a program should be seen to send, and compares: for every kind and every peer,
+ * messages and bytes, nothing more and nothing less. Synchronise with PMPI_ functions: they are not seen.
  */
 #ifndef PMPI_ROW_H
 #define PMPI_ROW_H

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs a program without and with liblucid preloaded, idle and recording: standard output and exit code must be the same.
-# usage: pmpi_same.sh LIBLUCID MPIEXEC... -- PROGRAM [ARGUMENT...]
+# Runs a program without and with liblucid preloaded, idle and recording: standard output and exit code must be the
+# same. usage: pmpi_same.sh LIBLUCID MPIEXEC... -- PROGRAM [ARGUMENT...]
 set -eu
 
 library=$1
