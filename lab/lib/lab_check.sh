@@ -25,9 +25,7 @@ lab_obstacle() {
     if [ ! -e /proc/self/ns/net ]; then echo "/proc is not mounted"; return; fi
     if [ ! -e /etc/hosts ]; then echo "there is no /etc/hosts"; return; fi
     if ! words=$( (run_hub "$LAB_SELF" _try) 2>&1 </dev/null); then
-        if [ "$(id -u)" = 0 ]; then words+=" (as root: a container without CAP_SYS_ADMIN and CAP_NET_ADMIN?)"
-        else words+=" (not root: unprivileged user namespaces are switched off here?)"; fi
-        echo "${words##*$'\n'}"
+        echo "${words##*$'\n'} (it takes root with CAP_SYS_ADMIN and CAP_NET_ADMIN, or a kernel that lets users make namespaces)"
     fi
 }
 

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # up, down, status, with.
 
-# Runs a lab's hub in namespaces of its own; never returns. Without root a user namespace gives the rights.
+# Runs a lab's hub in namespaces of its own; never returns. Without the right to make them a user namespace gives it.
 run_hub() { # command...
     local user=()
-    [ "$(id -u)" = 0 ] || user=(-U -r)
+    unshare --mount --net --propagation unchanged true 2>/dev/null || user=(-U -r)
     exec setsid unshare "${user[@]}" --net --mount --uts --ipc --pid --fork --kill-child=KILL --propagation unchanged "$@"
 }
 
