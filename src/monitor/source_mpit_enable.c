@@ -68,7 +68,7 @@ static char *value_in_line(char *line, const char *name)
     if (*line != '=') return NULL;
     line++;
     line += strspn(line, " \t");
-    line[strcspn(line, "\r\n#")] = '\0';
+    line[strcspn(line, "\r\n")] = '\0';
     for (size_t n = strlen(line); n > 0 && isspace((unsigned char)line[n - 1]); n--) line[n - 1] = '\0';
     return line;
 }

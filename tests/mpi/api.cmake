@@ -147,7 +147,16 @@ endif()
 add_executable(mpit_alone mpit_alone.c) # not linked with liblucid
 target_include_directories(mpit_alone PRIVATE ${PROJECT_SOURCE_DIR}/include)
 target_link_libraries(mpit_alone PRIVATE MPI::MPI_C ${CMAKE_DL_LIBS})
-lucid_add_mpi_test(mpit_alone PROGRAM mpit_alone NP 1 3 ARGS $<TARGET_FILE:lucid> ENV LUCID_SOURCE=mpit)
+lucid_add_mpi_test(mpit_alone PROGRAM mpit_alone NP 1 3 ARGS $<TARGET_FILE:lucid> ^ucx,monitoring ENV LUCID_SOURCE=mpit)
+# what a parameter file says must not be lost by what stands in the environment
+set(home ${CMAKE_CURRENT_BINARY_DIR}/mpit_home)
+file(WRITE ${home}/.openmpi/mca-params.conf "# a user's file\nbtl_base_verbose=0\n osc = ^ucx,pt2pt \n")
+add_test(NAME mpi.mpit_parameter_file.np2
+         COMMAND ${CMAKE_COMMAND} -E env --unset=OMPI_MCA_osc HOME=${home}
+         ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} 2
+         $<TARGET_FILE:mpit_alone> $<TARGET_FILE:lucid> ^ucx,pt2pt,monitoring)
+set_tests_properties(mpi.mpit_parameter_file.np2 PROPERTIES LABELS mpi TIMEOUT 120 SKIP_RETURN_CODE 77 PROCESSORS 2
+                     ENVIRONMENT "${LUCID_MPI_TEST_ENV};LUCID_SOURCE=mpit")
 lucid_add_mpi_test(mpit_refuses SOURCES mpit_refuses.c NP 2 ENV LUCID_SOURCE=mpit OMPI_MCA_pml=ob1)
 lucid_add_mpi_test(mpit_switched_off PROGRAM mpit_refuses NP 2
                    ENV LUCID_SOURCE=mpit OMPI_MCA_pml_monitoring_enable=0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * mpit_alone.c: liblucid opened with dlopen, so that no MPI call comes through its wrappers. The mpit source then
- * cannot tell the user's messages from the collectives', says so, and counts them all, each once. Argument: the
- * library.
+ * cannot tell the user's messages from the collectives', says so, and counts them all, each once. The environment stays
+ * as the library has made it. Arguments: the library, and what OMPI_MCA_osc must be then.
  */
 #include <dlfcn.h>
 
@@ -72,6 +72,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &check_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (source_is_not_for_this_mpi()) return skip_test("the source is not for this MPI");
+    if (argc > 2) CHECK(getenv("OMPI_MCA_osc") != NULL && strcmp(getenv("OMPI_MCA_osc"), argv[2]) == 0);
     CHECK_OK(init());
     CHECK_OK(info(&name, &sees));
     CHECK(strcmp(name, "mpit") == 0);
