@@ -23,7 +23,7 @@ typedef struct lucid_reorder_options {
     uint64_t recorded;     /**< iterations that the session has recorded; 0: 1 */
     uint64_t remaining;    /**< iterations still to come */
     uint64_t moved_bytes;  /**< bytes of data that each process would have to move afterwards (lucid_redistribute) */
-    int always;            /**< reorder wherever the mapping is better, whether it pays or not */
+    int always;            /**< reorder wherever the mapping costs less (lucid_map.h), whether it pays or not */
     int everywhere;        /**< every process maps with a seed of its own and the best result wins; 0: one process maps */
     const char *algorithm; /**< see lucid_map_options_t; NULL: "auto" */
     double seconds;        /**< time budget of the mapping; 0: a tenth of what could be gained at most, within 0.01 to 8 s */

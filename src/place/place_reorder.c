@@ -88,16 +88,19 @@ static int decide(struct plan *plan)
     for (int process = 0; process < plan->matrix.size; process++) at[plan->k[process]] = process;
     d->after = place_predict(&plan->job, &plan->matrix, at) / (double)at_least_one(plan->options->recorded);
     free(at);
-    double gain = d->before - d->after, all = cost_to_come(plan) + d->mapping;
-    if (!(gain > 0)) {
+    double gain = d->before - d->after, all = cost_to_come(plan) + d->mapping, iterations = ceil(all / gain);
+    if (gain > 0 && iterations < 1e18) d->break_even = (uint64_t)iterations;
+    if (d->map.after.cost >= d->map.before.cost) {
         say(d, "no better order was found");
         return 0;
     }
-    double iterations = ceil(all / gain);
-    d->break_even = iterations < 1e18 ? (uint64_t)iterations : UINT64_MAX;
     if (plan->options->always) {
         say(d, "a better order was found; reordered as asked");
         return 1;
+    }
+    if (!(gain > 0)) {
+        say(d, "another order would move fewer bytes between nodes, but take no less time");
+        return 0;
     }
     int pays = gain * (double)plan->options->remaining > all;
     snprintf(d->reason, sizeof d->reason, "%s after %llu iterations, %llu remain", pays ? "pays" : "would pay only",
