@@ -50,20 +50,31 @@ class Comparison:
                           self.nic_bytes + other.nic_bytes, self.nic_packets + other.nic_packets)
 
 
+# Says which lab it is in, and stays until its input ends: the lab goes with the process that holds the other end.
+HOLD = ["sh", "-c", 'echo "$LUCID_LAB"; exec cat']
+
+
 class Cluster:
-    """A lab of its own, up while the `with` block runs."""
+    """A lab of its own, up while the `with` block runs, and no longer than this process."""
 
     def __init__(self, nodes=4, slots=4, rate="1gbit", home="/var/tmp"):
         self.nodes, self.options = nodes, ["--nodes", str(nodes), "--slots", str(slots), "--rate", rate]
         self.home = tempfile.mkdtemp(prefix="lucid-wire-", dir=home)
-        self.env = dict(os.environ, LUCID_LAB=os.path.join(self.home, "lab"))
+        self.env = dict(os.environ, XDG_RUNTIME_DIR=self.home)
+        self.holder = None
 
     def __enter__(self):
-        self.lab("up", *self.options)
+        self.holder = subprocess.Popen([LAB, "with", *self.options, "--", *HOLD], env=self.env, stdin=subprocess.PIPE,
+                                       stdout=subprocess.PIPE, universal_newlines=True)
+        state = self.holder.stdout.readline().strip()
+        if not state:
+            self.__exit__()
+            raise RuntimeError("no lab could be made")
+        self.env["LUCID_LAB"] = state
         return self
 
     def __exit__(self, *_):
-        subprocess.run([LAB, "down"], env=self.env, check=False)
+        self.holder.communicate()
         shutil.rmtree(self.home)
 
     def run(self, command, **options):

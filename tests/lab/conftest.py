@@ -111,11 +111,16 @@ def lab():
 
 @pytest.fixture(scope="module")
 def cluster():
-    """A lab of 4 nodes with 4 slots each, up."""
+    """A lab of 4 nodes with 4 slots each, up; it ends with this process, whatever ends that."""
     one = new_lab()
-    one.ok("up", "--nodes", "4", "--slots", "4", "--rate", "1gbit")
+    holder = one.popen("with", "--nodes", "4", "--slots", "4", "--rate", "1gbit", "--", "sh", "-c",
+                       'echo "$LUCID_LAB"; exec cat', stdin=subprocess.PIPE)
+    one.state = one.env["LUCID_LAB"] = holder.stdout.readline().strip()
+    assert one.state, holder.communicate()[1]
     yield one
-    end_lab(one)
+    holder.communicate()
+    assert holder.returncode == 0 and not os.path.exists(one.state)
+    shutil.rmtree(os.path.dirname(one.state))
 
 
 @pytest.fixture(scope="session")
