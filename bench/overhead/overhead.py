@@ -10,7 +10,7 @@ import overhead_reduce
 import overhead_report
 import overhead_self
 
-PARTS = ("instructions", "booking", "self", "peers", "reduce")
+PARTS = ("instructions", "booking", "self", "peers", "cold", "reduce")
 
 
 def measure(part, build, results, few):
@@ -19,6 +19,8 @@ def measure(part, build, results, few):
         overhead_self.measure_instructions(build, results)
     elif part == "booking":
         overhead_self.measure_booking(results, **({"repeat": 3} if few else {}))
+    elif part == "cold":
+        overhead_self.measure_cold(build, results, **({"repetitions": 30} if few else {}))
     elif part == "self":
         overhead_self.measure_self(build, results, **({"rounds": 3} if few else {}))
     elif part == "peers":
@@ -27,17 +29,17 @@ def measure(part, build, results, few):
         overhead_reduce.measure_reduce(build, results, **({"repetitions": 20} if few else {}))
 
 
-def note(results, part):
-    """The machine and its load, before each part, kept beside the figures."""
+def note(results, part, when):
+    """The machine and its load, before and after each part, kept beside the figures."""
     path = os.path.join(results, "machine.json")
     known = {}
     if os.path.exists(path):
         with open(path, encoding="utf-8") as stream:
             known = json.load(stream)
-    known[part] = overhead_launch.machine()
+    known.setdefault(part, {})[when] = overhead_launch.machine()
     with open(path, "w", encoding="utf-8") as stream:
         json.dump(known, stream, indent=1)
-    print("%s: load %s" % (part, known[part]["load"]), flush=True)
+    print("%s: %s: load %s" % (part, when, known[part][when]["load"]), flush=True)
 
 
 def main():
@@ -51,8 +53,9 @@ def main():
             parser.error("unknown part: %s" % part)
     try:
         for part in [part for part in args.part or PARTS if part != "report"]:
-            note(results, part)
+            note(results, part, "before")
             measure(part, build, results, args.few)
+            note(results, part, "after")
     except overhead_launch.Failed as failure:
         sys.exit("overhead: %s" % failure)
     print(overhead_report.write_report(results), end="")

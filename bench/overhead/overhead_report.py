@@ -96,6 +96,16 @@ def peers_report(results):
     return "## To other processes\n\n%s\n" % table(head, peers_rows(rows)) if rows else ""
 
 
+def cold_report(results):
+    times = {(int(row["kB"]), row["session"]): [float(ns) for ns in row["ns"].split()] for row in read(results, "cold.csv")}
+    rows = []
+    for amount in sorted({amount for amount, _ in times}):
+        without, with_ = times[amount, "without"], times[amount, "with"]
+        rows.append([amount, Spread(without), Spread(b - a for a, b in zip(without, with_))])
+    head = ["kB written in between", "ns per MPI_Isend without a session", "ns more with"]
+    return "## With cold caches\n\n%s\n" % table(head, rows) if rows else ""
+
+
 def booking_report(results):
     found = {}
     for row in read(results, "booking.csv"):
@@ -113,7 +123,7 @@ def instructions_report(results):
             if (case.name, only) in found:
                 value = found[case.name, only]
                 rows.append([case.what + (", suspended" if case.source and only == "off" else ""), "%.0f" % value,
-                             "%+.0f" % (value - base)])
+                             "-" if base is None else "%+.0f" % (value - base)])
     return "## Instructions\n\n%s\n" % table(["", "per message", "against without Lucid"], rows) if rows else ""
 
 
@@ -151,7 +161,7 @@ def reduce_summary(setup, sizes):
 
 
 def write_report(results):
-    parts = [self_report(results), switch_report(results), peers_report(results), booking_report(results), instructions_report(results),
+    parts = [self_report(results), switch_report(results), peers_report(results), cold_report(results), booking_report(results), instructions_report(results),
              reduce_report(results)]
     text = "".join(parts)
     with open(os.path.join(results, "report.md"), "w", encoding="utf-8") as stream:

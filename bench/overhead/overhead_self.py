@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nanoseconds and instructions per message. Writes self.csv, switch.csv, peers.csv, booking.csv, instructions.csv."""
+"""Nanoseconds and instructions per message. Writes self.csv, switch.csv, peers.csv, cold.csv, booking.csv, instructions.csv."""
 import csv
 import functools
 import glob
@@ -89,6 +89,18 @@ def measure_peers(build, results, rounds=10, blocks=6, windows=200, window=64):
                                   *case.arguments())
                     expect(case, text, blocks * windows * window)
                     table.rows([number, case.name, peers, *row] for row in shortened(pairs(text)))
+
+
+def measure_cold(build, results, repetitions=300):
+    """One row per amount of memory: the times of all repetitions, without a session and with."""
+    text = mpirun(1, PML, build, os.path.join(results, "overhead_cold"), "--repetitions", repetitions, "--cpu", last_processor())
+    rows = [line.split()[1:] for line in text.splitlines() if line.startswith("cold ")]
+    amounts = list(dict.fromkeys(row[0] for row in rows))
+    expect(PML, text, 3 * repetitions * len(amounts))
+    with Table(os.path.join(results, "cold.csv"), ["kB", "session", "ns"]) as table:
+        for amount in amounts:
+            for column, session in ((1, "without"), (2, "with")):
+                table.rows([[amount, session, " ".join(row[column] for row in rows if row[0] == amount)]])
 
 
 def measure_booking(results, repeat=20, bookings=1000000):

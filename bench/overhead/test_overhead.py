@@ -22,7 +22,7 @@ def results(tmp_path_factory):
     place = tmp_path_factory.mktemp("overhead")
     if not os.path.exists(os.path.join(BUILD, "lib", "lucid", "lucid_pml.so")):
         pytest.skip("the PML source was not built: there are no internal headers of Open MPI")
-    for name in ("self", "peers", "booking", "reduce"):
+    for name in ("self", "peers", "cold", "booking", "reduce"):
         (place / ("overhead_" + name)).symlink_to(os.path.join(PROGRAMS, "overhead_" + name))
     return str(place)
 
@@ -55,6 +55,14 @@ def test_messages_to_peers_in_turn_are_all_counted(results, monkeypatch):
     rows = overhead_report.read(results, "peers.csv")
     assert {(row["case"], row["peers"]) for row in rows} >= {(case, peers) for case in ("plain", "pml") for peers in "13"}
     assert "To other processes" in overhead_report.write_report(results)
+
+
+def test_messages_with_cold_caches_are_all_counted(results):
+    overhead_self.measure_cold(BUILD, results, repetitions=2)
+    rows = overhead_report.read(results, "cold.csv")
+    assert [row["session"] for row in rows] == ["without", "with"] * 7
+    assert all(float(ns) > 0 for row in rows for ns in row["ns"].split())
+    assert "With cold caches" in overhead_report.write_report(results)
 
 
 def test_bookings_are_all_counted(results):
