@@ -14,7 +14,7 @@
 #include "map_coarsen.h"
 #include "map_fm.h"
 
-enum { COARSEST = 60, LEVELS = 40 };
+enum { COARSEST = 60, LEVELS = 40, TRIES = 4 };
 
 struct hierarchy {
     struct map_graph graph[LEVELS]; /* graph[0] is the caller's */
@@ -123,7 +123,7 @@ static int solve(const struct hierarchy *h, int size, int tries, struct map_rand
         const struct map_graph *graph = &h->graph[level - 1];
         for (int v = 0; v < graph->n; v++) fine[v] = side[h->coarse[level - 1][v]];
         memcpy(side, fine, (size_t)graph->n);
-        struct map_fm_goal goal = {size, largest(graph) - 1, 4, 60 + graph->n / 100};
+        struct map_fm_goal goal = {size, largest(graph) - 1, 8, 150 + graph->n / 20};
         (void)map_fm(graph, side, &goal, &scratch);
     }
     map_fm_scratch_free(&scratch);
@@ -152,7 +152,7 @@ int map_bisect(const struct map_graph *graph, int size, int effort, struct map_r
     for (int i = 0; i < effort; i++) {
         struct hierarchy h = {.levels = 0};
         int rc = build(&h, graph, &random);
-        if (rc == 0) rc = solve(&h, size, 4 + 4 * (graph->n < 4096), &random, trial);
+        if (rc == 0) rc = solve(&h, size, TRIES, &random, trial);
         hierarchy_free(&h);
         if (rc != 0) {
             free(trial);

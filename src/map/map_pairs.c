@@ -127,7 +127,7 @@ static int refine_pair(struct pairs *p, int a, int b)
 {
     int size = p->start[a + 1] - p->start[a];
     extract(p, a, b);
-    struct map_fm_goal goal = {size, 0, 3, p->pair.n};
+    struct map_fm_goal goal = {size, 0, 3, 16 + p->pair.n / 4};
     int64_t gained = map_fm(&p->pair, p->side, &goal, &p->fm);
     put_back(p, a, b, gained > 0);
     if (gained > 0) p->next_active[a] = p->next_active[b] = 1;
