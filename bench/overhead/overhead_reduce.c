@@ -59,6 +59,7 @@ static double measurement(int n, int on, int rounds)
     const double since = overhead_ns(CLOCK_MONOTONIC);
     for (int b = 0; b < batch; b++) MPI_Reduce(in, out, n, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
     mine = (overhead_ns(CLOCK_MONOTONIC) - since) / 1e3 / batch;
+    MPI_Barrier(MPI_COMM_WORLD); /* suspending would take time from ranks on the same processor that are not done yet */
     if (on) overhead_sessions_on(0);
     MPI_Reduce(&mine, &longest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     return longest;
