@@ -70,10 +70,24 @@ def run(arguments, once: Callable) -> int:
     rankfile = os.path.join(whole.path, "rankfile")
     form = "rankfile" if _is_4(launchers.find(arguments.program).version) else "rankfile5"
     reports.write_whole(rankfile, problem.text(found, form).encode())
-    code = once(_part(arguments, whole.path, "after", placed_command(arguments.program, rankfile)))
+    code = _run_placed(arguments, whole.path, rankfile, once)
     if code == 0:
         _compare(whole, before)
     return code
+
+
+def _run_placed(arguments, directory: str, rankfile: str, once: Callable) -> int:
+    """The second run. PRRTE 3.0 does not take a rankfile with a dash anywhere in its path: then it gets a copy under a relative
+    name in the current directory, which mpirun shares."""
+    if "-" not in rankfile or _is_4(launchers.find(arguments.program).version):
+        return once(_part(arguments, directory, "after", placed_command(arguments.program, rankfile)))
+    plain = f".lucid_rankfile_{os.getpid()}"
+    try:
+        shutil.copyfile(rankfile, plain)
+        return once(_part(arguments, directory, "after", placed_command(arguments.program, plain)))
+    finally:
+        if os.path.exists(plain):
+            os.unlink(plain)
 
 
 def _part(arguments, directory: str, name: str, command: List[str]):

@@ -33,6 +33,7 @@ class Job:
         self.cluster, self.program, self.old = cluster, program("lab_ring"), series < "5"
         self.lucid = os.path.join(os.environ.get("LUCID_BUILD_DIR", ""), "bin", "lucid")
         self.home = os.path.dirname(cluster.state)
+        self.copies = []
 
     def call(self, *words):
         done = subprocess.run([self.lucid, *map(str, words)], env=self.cluster.env, stdin=subprocess.DEVNULL, timeout=200,
@@ -48,7 +49,12 @@ class Job:
 
     def with_rankfile(self, path, *options):
         """The launcher's options for a rankfile."""
-        return ["-rf", path] if self.old else ["--map-by", "rankfile:file=" + path, *options]
+        if self.old:
+            return ["-rf", path]
+        plain = os.path.join(self.home, "..", os.path.basename(self.home).replace("-", "_") + ".ranks")
+        shutil.copyfile(path, plain) # PRRTE 3.0 does not take a path with a dash in it
+        self.copies.append(plain)
+        return ["--map-by", "rankfile:file=" + os.path.normpath(plain), *options]
 
     def rankfile(self, report, *options):
         """The path of a rankfile for the order that `lucid map` makes with these options, and everything about that order."""
@@ -67,7 +73,11 @@ class Job:
 
 @pytest.fixture
 def job(cluster, program, launcher):
-    return Job(cluster, program, launcher)
+    job = Job(cluster, program, launcher)
+    yield job
+    for copy in job.copies:
+        if os.path.exists(copy):
+            os.unlink(copy)
 
 
 def test_a_bad_order_is_mended(job):
