@@ -10,6 +10,8 @@ NAMES = {"sts": "shuffled 3-D stencil", "st": "3-D stencil in natural order", "r
 # instance, size, J at most, seconds at most
 TARGETS = (("sts", 8192, 0.346, 1.0), ("sts", 65536, 0.370, 8.0), ("rgg", 8192, 0.332, 1.0), ("cg", 1024, 1.0, None),
            ("cg", 8192, 1.0, None), ("cg", 16384, 1.0, None), ("cg", 65536, 1.0, 8.0), ("st", 8192, 0.470, 1.0))
+COLOURS = {"auto": "tab:blue", "multilevel": "tab:cyan", "treematch": "tab:green", "scotch": "tab:orange",
+           "sharedmap-fast": "tab:red", "sharedmap-eco": "tab:pink"}
 PAPER = {8192: 2.6, 16384: 6.3, 32768: 20.9, 65536: 88.7}
 
 
@@ -87,24 +89,43 @@ def machine(threads):
     return "%d CPUs (%s), %d threads per mapper" % (os.cpu_count(), ", ".join(models) or os.uname().machine, threads)
 
 
+HEAD = """\
+<!-- SPDX-License-Identifier: BSD-3-Clause -->
+# Mappers side by side
+
+Written by `make bench` (bench/mapping). J is the cost of the order relative to the initial one: traffic times distance, with 1
+within a NUMA part, 10 within a node, 100 between nodes; nodes of 2 x 16 places, a process on each. All times are of the mapping
+alone, in seconds, from the matrix in memory to the order. Mappers ran in turns; every repetition has another seed.
+
+Machine: %s. Other programs used %.0f %% of it in the median of all runs (from %.0f to %.0f %%): times are upper bounds.
+
+## Targets
+
+`auto`, as `lucid map` calls it by default.
+"""
+
+PAPER_HEAD = """\
+## The paper's Table 1
+
+Time of TreeMatch in Inria RR 9292 on their machine, and ours for the shuffled stencil of the same order. Theirs takes a dense
+matrix (65,536: 34 GB), ours a sparse one.
+"""
+
+ALL_HEAD = """\
+## All runs
+
+`auto`, `multilevel` and `treematch` are Lucid's own, `treematch` from the published algorithm; `scotch` is libscotch through
+Lucid's plug-in. All of them fall back to the initial order where they would be worse: without, Scotch makes the CG pattern 1.3
+to 2.4 times worse. `sharedmap` is Decomposition.process_map of PyPI's chszlablib without imbalance, in its modes fast and eco; it
+has no such guard. What took longer than a few seconds ran twice only.
+"""
+
+
 def text(rows, threads, figure):
-    others = [value for row in rows.values() for value in row.others]
-    return "\n".join([
-        "<!-- SPDX-License-Identifier: BSD-3-Clause -->", "# Mappers side by side", "",
-        "Written by `make bench` (bench/mapping). J is the cost of the order relative to the initial one: traffic times distance, with 1 "
-        "within a NUMA part, 10 within a node, 100 between nodes; nodes of 2 x 16 places, a process on each. All times are of the "
-        "mapping alone, in seconds. Mappers ran in turns; every repetition has another seed.", "",
-        "Machine: %s. Other programs used %.0f %% of it in the median of all runs (from %.0f to %.0f %%): times are upper bounds." %
-        (machine(threads), 100 * statistics.median(others), 100 * min(others), 100 * max(others)), "",
-        "## Targets", "", targets(rows), "## The paper's Table 1", "",
-        "Time of TreeMatch in Inria RR 9292 on their machine, and ours for the shuffled stencil of the same order. Theirs takes a dense "
-        "matrix (65,536: 34 GB), ours a sparse one.", "", paper(rows)] +
-        (["![J and time by mapper](mapping.svg)", ""] if figure else []) + [
-        "## All runs", "",
-        "`auto`, `multilevel` and `treematch` are Lucid's own, `treematch` from the published algorithm; `scotch` is libscotch through "
-        "Lucid's plug-in, which like all of them falls back to the initial order where it would be worse (Scotch alone makes the CG "
-        "pattern 1.3 to 2.4 times worse); `sharedmap` is Decomposition.process_map of PyPI's chszlablib without imbalance, which has "
-        "no such guard.", "", everything(rows)])
+    others = [100 * value for row in rows.values() for value in row.others]
+    head = HEAD % (machine(threads), statistics.median(others), min(others), max(others))
+    picture = ["![J and time by mapper](mapping.svg)\n"] if figure else []
+    return "\n".join([head, targets(rows), PAPER_HEAD, paper(rows), *picture, ALL_HEAD, everything(rows)])
 
 
 def draw(rows, path):
@@ -117,24 +138,23 @@ def draw(rows, path):
     matplotlib.use("Agg")
     matplotlib.rcParams["svg.hashsalt"] = "lucid"
     from matplotlib import pyplot
-    shown = [m for m in ("auto", "multilevel", "treematch", "scotch", "sharedmap-fast", "sharedmap-eco") if any(key[2] == m for key in rows)]
-    colour = dict(zip(("auto", "multilevel", "treematch", "scotch", "sharedmap-fast", "sharedmap-eco"),
-                      ("tab:blue", "tab:cyan", "tab:green", "tab:orange", "tab:red", "tab:pink")))
+    shown = [mapper for mapper in COLOURS if any(key[2] == mapper for key in rows)]
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 4.5), gridspec_kw={"width_ratios": (3, 2)})
-    draw_costs(left, rows, shown, colour)
-    draw_times(right, rows, shown, colour)
+    draw_costs(left, rows, shown)
+    draw_times(right, rows, shown)
     figure.tight_layout()
     figure.savefig(path, metadata={"Date": None})
     return True
 
 
-def draw_costs(axis, rows, shown, colour):
-    groups = [(name, size) for size in (8192, 65536) for name in ("sts", "rgg", "st", "cg") if any(key[:2] == (name, size) for key in rows)]
+def draw_costs(axis, rows, shown):
+    measured = {key[:2] for key in rows}
+    groups = [(name, size) for size in (8192, 65536) for name in NAMES if (name, size) in measured]
     width = 0.8 / max(len(shown), 1)
     for i, mapper in enumerate(shown):
         values = [(x, rows[name, size, mapper]) for x, (name, size) in enumerate(groups) if (name, size, mapper) in rows]
-        axis.bar([x + (i - len(shown) / 2 + 0.5) * width for x, _ in values], [statistics.median(row.ratios) for _, row in values],
-                 width, color=colour[mapper], label=mapper)
+        places = [x + (i - len(shown) / 2 + 0.5) * width for x, _ in values]
+        axis.bar(places, [statistics.median(row.ratios) for _, row in values], width, color=COLOURS[mapper], label=mapper)
     axis.axhline(1, color="black", linewidth=0.6)
     axis.set_xticks(range(len(groups)))
     axis.set_xticklabels(["%s\n%d" % group for group in groups])
@@ -142,10 +162,10 @@ def draw_costs(axis, rows, shown, colour):
     axis.legend(fontsize=8)
 
 
-def draw_times(axis, rows, shown, colour):
+def draw_times(axis, rows, shown):
     for mapper in shown:
         points = sorted((size, min(row.seconds)) for (name, size, m), row in rows.items() if name == "sts" and m == mapper)
-        axis.plot(*zip(*points), marker="o", color=colour[mapper], label=mapper)
+        axis.plot(*zip(*points), marker="o", color=COLOURS[mapper], label=mapper)
     axis.plot(list(PAPER), list(PAPER.values()), marker="s", linestyle="--", color="black", label="TreeMatch, paper's Table 1")
     axis.set_xscale("log", base=2)
     axis.set_yscale("log")

@@ -9,8 +9,8 @@
     best.after.between      # bytes between nodes that are left
 
 A machine is a tree whose leaves are places for one process each. Process i has rank i and does what rank i does; if it gets
-rank k[i], it does what rank k[i] did (Inria RR 9292, section 5, Fig. 1). J is the sum over all pairs of ranks of their traffic times
-the cost of what lies between them.
+rank k[i], it does what rank k[i] did (Inria RR 9292, section 5, Fig. 1). J is the sum over all pairs of ranks of their traffic
+times the cost of what lies between them.
 """
 
 from __future__ import annotations

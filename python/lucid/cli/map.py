@@ -118,8 +118,8 @@ def _problem(arguments) -> mapping.Problem:
         topology = "session" if arguments.topology is None else arguments.topology
         return mapping.of_session(session, topology, kinds, arguments.by)
     if arguments.phase is not None or arguments.kind or arguments.class_ or arguments.by == "messages":
-        raise LucidError(f"{report}: a matrix has no phases, classes or kinds, and one figure per pair: --phase, --class, --kind and "
-                         "--messages need a session", code=2)
+        raise LucidError(f"{report}: a matrix has no phases, classes or kinds, and one figure per pair: --phase, --class, --kind "
+                         "and --messages need a session", code=2)
     if arguments.topology in (None, "session"):
         raise LucidError(f"{report}: a matrix does not say where its ranks sat: describe the machine with --topology", code=2)
     return mapping.of_matrix_market(report, arguments.topology)
