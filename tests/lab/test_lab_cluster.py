@@ -8,6 +8,8 @@ import tempfile
 
 import pytest
 
+from conftest import LINGER
+
 NODES = ["node00", "node01", "node02", "node03"]
 
 
@@ -115,7 +117,7 @@ def test_the_launcher_works_within_a_node(cluster, program):
 
 
 def test_the_environment_reaches_every_rank(cluster):
-    script = 'echo "$LUCID_PROBE:$LUCID_FORWARDED:$TMPDIR:$(hostname)"'
+    script = 'echo "$LUCID_PROBE:$LUCID_FORWARDED:$TMPDIR:$(hostname)"' + LINGER
     text = cluster.ok("mpirun", "-x", "LUCID_FORWARDED=b c", "-n", 16, "sh", "-c", script,
                       env={"LUCID_PROBE": "a", "TMPDIR": "/var/tmp"})
     assert sorted(text.splitlines()) == ["a:b c:/tmp:" + node for node in NODES for _ in range(4)]
@@ -123,7 +125,8 @@ def test_the_environment_reaches_every_rank(cluster):
 
 def test_what_the_user_sets_comes_first(cluster):
     def parameter(*options, **settings):
-        return cluster.ok("mpirun", *options, "-n", 1, "sh", "-c", "echo $OMPI_MCA_mpi_yield_when_idle", env=settings).strip()
+        return cluster.ok("mpirun", *options, "-n", 1, "sh", "-c", "echo $OMPI_MCA_mpi_yield_when_idle" + LINGER,
+                          env=settings).strip()
 
     assert parameter() == "1"
     assert parameter(OMPI_MCA_mpi_yield_when_idle="0") == "0"
@@ -131,8 +134,8 @@ def test_what_the_user_sets_comes_first(cluster):
 
 
 def test_input_and_exit_code_of_a_job(cluster):
-    assert cluster.ok("mpirun", "-n", 2, "cat", input="through\n") == "through\n"
-    assert cluster.run("mpirun", "-n", 4, "sh", "-c", "exit 3").returncode == 3
+    assert cluster.ok("mpirun", "-n", 2, "sh", "-c", "cat" + LINGER, input="through\n") == "through\n"
+    assert cluster.run("mpirun", "-n", 4, "sh", "-c", "sleep 0.5; exit 3").returncode == 3
 
 
 def test_a_missing_or_foreign_launcher_is_named(cluster, tmp_path):

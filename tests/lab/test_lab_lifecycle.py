@@ -203,7 +203,7 @@ def test_a_killed_mpirun_leaves_no_rank(lab, victim, number):
 
 
 def test_with_runs_a_command_in_a_lab_of_its_own(lab):
-    script = 'cat; "$0" mpirun -n 4 hostname; "$0" exec 1 hostname; exit 6'
+    script = 'cat; "$0" mpirun -n 4 sh -c "hostname; sleep 0.5"; "$0" exec 1 hostname; exit 6'
     done = lab.run("with", "--nodes", 2, "--slots", 2, "--", "sh", "-c", script, LAB, input="and input\n")
     assert done.returncode == 6
     assert sorted(done.stdout.splitlines()) == ["and input", "node00", "node00", "node01", "node01", "node01"]
@@ -267,7 +267,7 @@ def test_without_root(lab):
     if possible.returncode == 77:
         pytest.skip(possible.stdout.strip())
     done = run("with", "--nodes", "2", "--slots", "2", "--", "sh", "-c",
-               '"$0" mpirun -n 4 hostname; "$0" exec 0 tc class show dev eth0', os.path.join(home, "copy", "lab"))
+               '"$0" mpirun -n 4 sh -c "hostname; sleep 0.5"; "$0" exec 0 tc class show dev eth0', os.path.join(home, "copy", "lab"))
     assert done.returncode == 0, done.stderr
     assert sorted(re.findall(r"^node0\d$", done.stdout, re.MULTILINE)) == ["node00", "node00", "node01", "node01"]
     assert "rate 1Gbit" in done.stdout
