@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a reduction costs: the parameters, the machine's rates, and one formula per algorithm. Pure functions of their arguments, so that
+ * ranks which agree on the arguments agree on the answer. */
+#ifndef LUCID_SPARSE_MODEL_H
+#define LUCID_SPARSE_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum sparse_algorithm {
+    SPARSE_LIBRARY,            /* the MPI library's own routine; as a forced algorithm: none is forced */
+    SPARSE_REDUCE_BINOMIAL,    /* sparse_reduce_binomial.c, and so on */
+    SPARSE_REDUCE_HALVING,
+    SPARSE_REDUCE_DIRECT,
+    SPARSE_ALLREDUCE_DOUBLING,
+    SPARSE_ALLREDUCE_HALVING,
+    SPARSE_ALLREDUCE_RING,
+    SPARSE_SCATTER_HALVING,
+    SPARSE_SCATTER_PAIRWISE,
+    SPARSE_SCAN_DOUBLING,      /* Scan and Exscan */
+    SPARSE_ALGORITHMS
+};
+
+/* "reduce_halving" and so on, for logs and tests. */
+const char *sparse_algorithm_name(enum sparse_algorithm algorithm);
+
+/* Rates in bytes per second of dense vector (scan, copy, add) or of encoded data (merge); latencies in seconds. */
+struct sparse_rates {
+    double scan;   /* read a vector and encode what differs */
+    double merge;  /* merge two encoded blocks: encoded bytes read and written */
+    double add;    /* apply the operator to dense elements: bytes of one operand */
+    double copy;   /* write a vector from its encoded or dense form */
+    double latency_node, bandwidth_node;       /* between ranks of one node; bandwidth per rank */
+    double latency_network, bandwidth_network; /* between nodes; bandwidth per node */
+    int ranks_per_node;                        /* consecutive ranks */
+};
+
+void sparse_rates_default(struct sparse_rates *rates);
+
+/* Measures scan, merge, add and copy on this machine in a few ms. The result differs from rank to rank: one rank's must be given to all
+ * (they are part of the parameters, which are the same everywhere). Returns false without memory, `rates` untouched. */
+bool sparse_rates_calibrate(struct sparse_rates *rates);
+
+struct sparse_parameters {
+    size_t short_bytes;    /* shorter vectors go to the MPI library unseen; 65,536 */
+    size_t slice_bytes;    /* vectors are cut into slices of this many bytes or more, two of which are under way at a time; 1 MiB */
+    size_t keep;           /* bytes of scratch memory that a communicator keeps; 32 MiB */
+    unsigned sample_lines; /* cache lines looked at; 64 */
+    unsigned patience;     /* answers "dense" in a row after which not every call is looked at; 4 */
+    unsigned every;        /* ... but every so many; 32 */
+    double margin;         /* gain over the library's own routine, as a factor, below which that one runs; 1.1 */
+    enum sparse_algorithm algorithm; /* forces one; SPARSE_LIBRARY: chosen. Ignored where it is of another kind */
+    bool dense;            /* forces the dense form: the twin to compare with */
+    bool always;           /* never the library's own routine, whatever the length or density (tests, measurements) */
+    struct sparse_rates rates;
+    void *(*allocate)(void *context, size_t bytes); /* NULL: malloc and free */
+    void (*release)(void *context, void *memory);
+    void *memory_context;
+};
+
+void sparse_parameters_default(struct sparse_parameters *parameters);
+
+/* What all ranks agree on before they choose. */
+struct sparse_estimate {
+    size_t elements, size; /* the whole vector; bytes of an element */
+    int ranks;
+    bool commutative;
+    double density;        /* mean over the ranks, in [0, 1] */
+    double growth;         /* g of union(k) = 1 - (1 - density)^(k^g): 0 same positions, 1 independent, above 1 disjoint */
+};
+
+/* Share of elements that are exceptions in the union of `k` ranks. */
+double sparse_union(const struct sparse_estimate *estimate, double k);
+
+/* The growth that explains a union of `k` ranks of density `joined`; in [0, 1.5]. */
+double sparse_growth(double density, double joined, double k);
+
+/* Bytes that an element takes on the wire on average. */
+double sparse_bytes_per_element(double density, size_t size, double part_elements, bool dense);
+
+/* Seconds of the slowest rank; SPARSE_LIBRARY: a good dense routine of the same kind as `like`. */
+double sparse_cost(enum sparse_algorithm algorithm, enum sparse_algorithm like, bool dense, const struct sparse_estimate *estimate,
+                   const struct sparse_parameters *parameters);
+
+#endif
