@@ -148,15 +148,6 @@ static void all_threads(void)
     CHECK_OK(lucid_session_free(around));
 }
 
-/* Open MPI 6.0.0rc2 hangs in one of ten programs whose threads do no more than send round a ring, without Lucid. */
-static int threads_hang_by_themselves(void)
-{
-    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-    int length;
-    MPI_Get_library_version(version, &length);
-    return strstr(version, "Open MPI v6.0.0rc") != NULL;
-}
-
 int main(int argc, char **argv)
 {
     int provided;

@@ -33,4 +33,28 @@ typedef const int *lucid_ompi_counts_t;
     } while (0)
 #define LUCID_OMPI_COLL_GIVE_BACK(comm, saved, module, api) ((void)0)
 
+/** Says that a component may be checkpointed, which this series asks for. */
+#define LUCID_OMPI_COLL_DATA {MCA_BASE_METADATA_PARAM_CHECKPOINT}
+
+#define LUCID_OMPI_INFO_VALUE_MAX OPAL_MAX_INFO_VAL
+
+/** The value of an info key of a communicator. False if it has none. */
+static inline bool lucid_ompi_comm_info(const ompi_communicator_t *comm, const char *key, char *value, size_t size)
+{
+    int found = 0;
+    if (comm->super.s_info != NULL) (void)opal_info_get(comm->super.s_info, key, (int)size - 1, value, &found);
+    return found;
+}
+
+/** Whether the library looks after failed processes. */
+static inline bool lucid_ompi_ft_enabled(void)
+{
+    return false;
+}
+
+static inline bool lucid_ompi_comm_is_revoked(ompi_communicator_t *comm)
+{
+    return false;
+}
+
 #endif

@@ -33,4 +33,39 @@ typedef const int *lucid_ompi_counts_t;
     } while (0)
 #define LUCID_OMPI_COLL_GIVE_BACK(comm, saved, module, api) ((void)0)
 
+#define LUCID_OMPI_COLL_DATA {MCA_BASE_METADATA_PARAM_NONE}
+
+#define LUCID_OMPI_INFO_VALUE_MAX OPAL_MAX_INFO_VAL
+
+/** The value of an info key of a communicator. False if it has none. */
+static inline bool lucid_ompi_comm_info(const ompi_communicator_t *comm, const char *key, char *value, size_t size)
+{
+    opal_cstring_t *text = NULL;
+    int found = 0;
+    if (comm->super.s_info != NULL) (void)opal_info_get(comm->super.s_info, key, &text, &found);
+    if (!found) return false;
+    snprintf(value, size, "%s", text->string);
+    OBJ_RELEASE(text);
+    return true;
+}
+
+/** Whether the library looks after failed processes. */
+static inline bool lucid_ompi_ft_enabled(void)
+{
+#if OPAL_ENABLE_FT_MPI
+    return ompi_ftmpi_enabled;
+#else
+    return false;
+#endif
+}
+
+static inline bool lucid_ompi_comm_is_revoked(ompi_communicator_t *comm)
+{
+#if OPAL_ENABLE_FT_MPI
+    return ompi_comm_is_revoked(comm);
+#else
+    return false;
+#endif
+}
+
 #endif

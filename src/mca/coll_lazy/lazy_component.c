@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * lazy_component.c: coll/lazy as Open MPI's component system sees it, and how it takes the others' place.
+ *
+ * When components are asked whether they want to run at all, this one moves itself to the head of the framework's list.
+ * When the first communicator is made, MPI_COMM_WORLD, it is the first one asked and moves all others to a list of its own: from
+ * then on Open MPI asks nobody else. At the end they are closed from here, because the framework does not see them any more.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../core/log.h"
+#include "../../core/params.h"
+#include "lazy.h"
+
+struct lazy_process lucid_lazy;
+static bool aside; /* this process goes without */
+
+/** A component only fits the very release it was built for: structures have grown inside series. One line per job. */
+static bool fits(void)
+{
+    const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+    bool same = strcmp(ompi_version_string, LUCID_OMPI_VERSION) == 0;
+    bool sizes = mca_coll_base_module_t_class.cls_sizeof == sizeof(mca_coll_base_module_t) &&
+                 ompi_communicator_t_class.cls_sizeof == sizeof(ompi_communicator_t);
+    if (same && sizes) return true;
+    if (rank == NULL || strcmp(rank, "0") == 0)
+        lucid_error("communicators start without coll/lazy: it was built for Open MPI " LUCID_OMPI_VERSION ", and this is %s%s; "
+                    "build Lucid with this one", ompi_version_string, same ? " with other structures" : "");
+    return false;
+}
+
+static int open_component(void)
+{
+    aside = !fits();
+    return aside ? OMPI_ERR_NOT_AVAILABLE : OMPI_SUCCESS;
+}
+
+static int register_parameters(void)
+{
+    static const char *const names[] = {[LAZY_OFF] = "off", [LAZY_DELAY] = "delay", [LAZY_SHARE] = "share"};
+    for (int level = LAZY_OFF; level <= LAZY_SHARE; level++)
+        if (strcmp(lucid_params()->lazy, names[level]) == 0) lucid_lazy.level = (enum lazy_level)level;
+    lucid_lazy.groups = lucid_params()->lazy_groups;
+    return OMPI_SUCCESS;
+}
+
+static mca_base_component_list_item_t *own_item(opal_list_t *components)
+{
+    mca_base_component_list_item_t *item;
+    OPAL_LIST_FOREACH(item, components, mca_base_component_list_item_t) {
+        if (item->cli_component == &mca_coll_lazy_component.collm_version) return item;
+    }
+    return NULL;
+}
+
+static int init_query(bool progress_threads, bool mpi_threads)
+{
+    opal_list_t *components = &ompi_coll_base_framework.framework_components;
+    mca_base_component_list_item_t *own = own_item(components);
+    if (aside || own == NULL) return OMPI_ERR_NOT_AVAILABLE;
+    opal_list_remove_item(components, &own->super); /* the walk we are called from has the next item already */
+    opal_list_prepend(components, &own->super);
+    return OMPI_SUCCESS;
+}
+
+/** Whether to stand aside for good: with threads and components that may communicate when they are set up, nothing can wait;
+ *  and where another component is asked before this one, the list is not ours to take. */
+static bool stands_aside(opal_list_t *components)
+{
+    mca_base_component_list_item_t *item, *first = (mca_base_component_list_item_t *)opal_list_get_first(components);
+    if (first->cli_component != &mca_coll_lazy_component.collm_version) return true;
+    OPAL_LIST_FOREACH(item, components, mca_base_component_list_item_t) {
+        if (item != first && !lucid_lazy_is_local(item->cli_component->mca_component_name)) lucid_lazy.foreign = true;
+    }
+    return lucid_lazy.foreign && ompi_mpi_thread_multiple;
+}
+
+static void take_over(opal_list_t *components)
+{
+    mca_base_component_list_item_t *item, *next;
+    OBJ_CONSTRUCT(&lucid_lazy.components, opal_list_t);
+    OPAL_LIST_FOREACH_SAFE(item, next, components, mca_base_component_list_item_t) {
+        if (item->cli_component == &mca_coll_lazy_component.collm_version) continue;
+        opal_list_remove_item(components, &item->super);
+        opal_list_append(&lucid_lazy.components, &item->super);
+    }
+    lucid_lazy.taken = true;
+    lucid_lazy_shadow_open();
+}
+
+static mca_coll_base_module_t *comm_query(ompi_communicator_t *comm, int *priority)
+{
+    opal_list_t *components = &ompi_coll_base_framework.framework_components;
+    if (!aside && !lucid_lazy.taken) {
+        aside = stands_aside(components);
+        if (!aside) take_over(components);
+    }
+    if (aside) return NULL;
+    *priority = 100;
+    OBJ_RETAIN(&lucid_lazy_module);
+    return &lucid_lazy_module;
+}
+
+/** MPI-4's sessions close the framework and may open it again: everything starts anew then. */
+static int close_component(void)
+{
+    opal_list_item_t *item;
+    if (lucid_lazy.taken) {
+        lucid_lazy_share_end(true);
+        lucid_lazy_shadow_close();
+        while ((item = opal_list_remove_first(&lucid_lazy.components)) != NULL) {
+            mca_base_component_close(((mca_base_component_list_item_t *)item)->cli_component,
+                                     ompi_coll_base_framework.framework_output);
+            OBJ_RELEASE(item);
+        }
+        OBJ_DESTRUCT(&lucid_lazy.components);
+    }
+    lucid_lazy.taken = lucid_lazy.foreign = aside = false;
+    return OMPI_SUCCESS;
+}
+
+const mca_coll_base_component_t mca_coll_lazy_component = {
+    .collm_version = {
+        LUCID_OMPI_COLL_VERSION,
+        .mca_component_name = "lazy",
+        MCA_BASE_MAKE_VERSION(component, OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION),
+        .mca_open_component = open_component,
+        .mca_close_component = close_component,
+        .mca_register_component_params = register_parameters,
+    },
+    .collm_data = LUCID_OMPI_COLL_DATA,
+    .collm_init_query = init_query,
+    .collm_comm_query = comm_query,
+};
