@@ -10,7 +10,7 @@ default() { # NAME value
 # openmpi4, openmpi5, openmpi6 (and later) or hydra.
 launcher_kind() { # path
     local words
-    words=$("$1" --version 2>&1 | head -n 2 | tr '\n' ' ') || :
+    words=$("$1" --version 2>/dev/null | head -n 2 | tr '\n' ' ') || :
     case $words in
         *"Open MPI) 4."* | *OpenRTE*" 4."*) echo openmpi4 ;;
         *"Open MPI) 5."*) echo openmpi5 ;;
