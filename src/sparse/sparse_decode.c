@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From a message to elements. */
+#include "sparse_format.h"
+#include "sparse_kernels.h"
+#include "sparse_types.h"
+
+static void decode_block(const struct sparse_moves *moves, const struct sparse_view *view, size_t size, void *dense)
+{
+    uint64_t mask[SPARSE_MAX_WORDS];
+    switch (view->format) {
+    case SPARSE_DENSE: memcpy(dense, view->values, view->elements * size); return;
+    case SPARSE_BITMAP:
+        sparse_view_mask(view, mask);
+        moves->expand(view->values, view->elements, size, mask, view->background, dense);
+        return;
+    default:
+        moves->fill(dense, view->elements, size, view->background);
+        if (view->format == SPARSE_POSITIONS) moves->put(view->values, view->where, view->exceptions, size, dense);
+    }
+}
+
+/* What lies between the data of an element is the program's: it stays. */
+static void decode_padded(const struct sparse_operator *operator, const struct sparse_view *view, unsigned char *dense)
+{
+    const struct sparse_moves *moves = sparse_moves(operator->size);
+    struct sparse_scratch copy;
+    uint64_t mask[SPARSE_MAX_WORDS];
+    size_t size = operator->size, piece = sparse_piece(size);
+    const unsigned char *values = view->values;
+    const void *background = view->format == SPARSE_DENSE ? view->values : view->background;
+    sparse_view_mask(view, mask);
+    for (size_t start = 0; start < view->elements; start += piece) {
+        size_t n = view->elements - start < piece ? view->elements - start : piece;
+        values += size * moves->expand(values, n, size, mask + start / 64, background, copy.bytes);
+        sparse_copy_data(operator, copy.bytes, dense + start * size, n);
+    }
+}
+
+void sparse_decode(const struct sparse_layout *layout, size_t first, size_t blocks, const void *message, void *dense)
+{
+    const struct sparse_operator *operator = layout->operator;
+    const struct sparse_moves *moves = sparse_moves(operator->size);
+    bool padded = sparse_padded(operator);
+    const unsigned char *from = message;
+    unsigned char *to = dense;
+    for (; blocks > 0; blocks--, first++) {
+        struct sparse_view view = sparse_view_of(from);
+        if (padded) decode_padded(operator, &view, to);
+        else decode_block(moves, &view, operator->size, to);
+        from += view.bytes;
+        to += view.elements * operator->size;
+    }
+}

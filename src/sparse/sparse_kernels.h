@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The inner loops: moves, which know the width of an element, and combinations, which know an operator on a type. There is a table of
+ * them for each instruction set; every table gives the same bits as the generic one. A mask has a bit for each of `count` elements,
+ * in 64-bit words, the first element lowest, and zeros behind the last. Vectors may have any alignment. */
+#ifndef LUCID_SPARSE_KERNELS_H
+#define LUCID_SPARSE_KERNELS_H
+
+#include "sparse_operator.h"
+
+/* Sets the mask where elements differ from `background`; returns how many do. */
+typedef size_t sparse_scan_fn(const void *dense, size_t count, size_t size, const void *background, uint64_t *mask);
+/* Packs the masked elements, of which there are `room`, into `values`, which may be `dense` itself. */
+typedef void sparse_compress_fn(const void *dense, size_t count, size_t size, const uint64_t *mask, size_t room, void *values);
+/* dense = masked ? next value : background. Returns the values used. */
+typedef size_t sparse_expand_fn(const void *values, size_t count, size_t size, const uint64_t *mask, const void *background, void *dense);
+/* For every element of `all`, in order: own ? next value : background. `own` is a part of `all`, which has `room` elements in
+ * `words` words. Returns the values used. */
+typedef size_t sparse_operand_fn(const void *values, size_t words, size_t size, const uint64_t *own, const uint64_t *all,
+                                 const void *background, size_t room, void *out);
+/* out = dense[positions]; dense[positions] = values. */
+typedef void sparse_take_fn(const void *dense, const unsigned char *positions, size_t count, size_t size, void *out);
+typedef void sparse_put_fn(const void *values, const unsigned char *positions, size_t count, size_t size, void *dense);
+typedef void sparse_fill_fn(void *dense, size_t count, size_t size, const void *background);
+
+struct sparse_moves {
+    sparse_scan_fn *scan;
+    sparse_compress_fn *compress;
+    sparse_expand_fn *expand;
+    sparse_operand_fn *operand;
+    sparse_take_fn *take;
+    sparse_put_fn *put;
+    sparse_fill_fn *fill;
+};
+
+/* out = left op right; out may be left or right. */
+typedef void sparse_combine_fn(const void *left, const void *right, void *out, size_t count);
+/* dense = value op dense, or dense op value when `on_right`; what would not change is not written. */
+typedef void sparse_absorb_fn(const void *value, bool on_right, void *dense, size_t count);
+
+enum sparse_width { SPARSE_WIDTH_1, SPARSE_WIDTH_2, SPARSE_WIDTH_4, SPARSE_WIDTH_8, SPARSE_WIDTH_16, SPARSE_WIDTH_ANY, SPARSE_WIDTHS };
+
+struct sparse_kernels {
+    const char *name;
+    struct sparse_moves moves[SPARSE_WIDTHS];
+    /* NULL: the operator's own loop. */
+    sparse_combine_fn *combine[SPARSE_OPS][SPARSE_TYPES];
+    sparse_absorb_fn *absorb[SPARSE_OPS][SPARSE_TYPES];
+};
+
+/* The table in use. */
+const struct sparse_kernels *sparse_kernels(void);
+
+/* The moves for elements of `size` bytes in the table in use. */
+const struct sparse_moves *sparse_moves(size_t size);
+
+/* Each fills in what it does better than what is there. */
+void sparse_kernels_generic(struct sparse_kernels *kernels);
+void sparse_kernels_avx2(struct sparse_kernels *kernels);
+void sparse_kernels_avx512(struct sparse_kernels *kernels);
+void sparse_kernels_neon(struct sparse_kernels *kernels);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See sparse_types.h. */
+#include "sparse_types.h"
+
+#include <complex.h>
+#include <float.h>
+#include <string.h>
+
+#include "sparse_pairs.h"
+
+/* x86's long double: 10 bytes of data in 16 (in 12 with 32 bits). */
+#if LDBL_MANT_DIG == 64
+#define LONG_DOUBLE_DATA 10
+#else
+#define LONG_DOUBLE_DATA sizeof(long double)
+#endif
+#define WHOLE(type) {sizeof(type), sizeof(type), sizeof(type), sizeof(type)}
+#define DATA_OF(type) _Generic((type)0, long double: LONG_DOUBLE_DATA, default: sizeof(type))
+
+static const struct sparse_shape shapes[SPARSE_TYPES] = {
+    [SPARSE_INT8] = WHOLE(int8_t), [SPARSE_INT16] = WHOLE(int16_t), [SPARSE_INT32] = WHOLE(int32_t), [SPARSE_INT64] = WHOLE(int64_t),
+    [SPARSE_UINT8] = WHOLE(int8_t), [SPARSE_UINT16] = WHOLE(int16_t), [SPARSE_UINT32] = WHOLE(int32_t), [SPARSE_UINT64] = WHOLE(int64_t),
+    [SPARSE_FLOAT] = WHOLE(float), [SPARSE_DOUBLE] = WHOLE(double),
+    [SPARSE_FLOAT_COMPLEX] = WHOLE(float complex), [SPARSE_DOUBLE_COMPLEX] = WHOLE(double complex),
+    [SPARSE_LONG_DOUBLE] = {sizeof(long double), LONG_DOUBLE_DATA, sizeof(long double), sizeof(long double)},
+    [SPARSE_LONG_DOUBLE_COMPLEX] = {sizeof(long double complex), LONG_DOUBLE_DATA, sizeof(long double),
+                                    sizeof(long double) + LONG_DOUBLE_DATA},
+    [SPARSE_BOOL] = WHOLE(uint8_t), [SPARSE_LOGICAL8] = WHOLE(uint8_t), [SPARSE_LOGICAL16] = WHOLE(uint16_t),
+    [SPARSE_LOGICAL32] = WHOLE(uint32_t), [SPARSE_LOGICAL64] = WHOLE(uint64_t), [SPARSE_BYTE] = WHOLE(uint8_t),
+#define PAIR(TYPE, name, value, location)                                                                                  \
+    [SPARSE_##TYPE] = {sizeof(struct sparse_##name), DATA_OF(value), offsetof(struct sparse_##name, k),                    \
+                       offsetof(struct sparse_##name, k) + sizeof(location)},
+    SPARSE_PAIRS(PAIR)
+};
+
+const struct sparse_shape *sparse_shape(enum sparse_type type)
+{
+    return &shapes[type];
+}
+
+bool sparse_padded(const struct sparse_operator *operator)
+{
+    const struct sparse_shape *shape = sparse_shape(operator->type);
+    return shape->first < shape->second || shape->end < shape->size;
+}
+
+void sparse_clear_padding(const struct sparse_operator *operator, void *elements, size_t count)
+{
+    const struct sparse_shape *shape = sparse_shape(operator->type);
+    unsigned char *at = elements;
+    if (!sparse_padded(operator)) return;
+    for (; count > 0; count--, at += shape->size) {
+        if (shape->second > shape->first) memset(at + shape->first, 0, shape->second - shape->first);
+        if (shape->size > shape->end) memset(at + shape->end, 0, shape->size - shape->end);
+    }
+}
+
+void sparse_copy_data(const struct sparse_operator *operator, const void *from, void *to, size_t count)
+{
+    const struct sparse_shape *shape = sparse_shape(operator->type);
+    const unsigned char *source = from;
+    unsigned char *target = to;
+    if (!sparse_padded(operator)) {
+        if (count > 0) memmove(to, from, count * operator->size);
+        return;
+    }
+    for (; count > 0; count--, source += shape->size, target += shape->size) {
+        memcpy(target, source, shape->first);
+        if (shape->end > shape->second) memcpy(target + shape->second, source + shape->second, shape->end - shape->second);
+    }
+}
