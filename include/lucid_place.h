@@ -23,10 +23,11 @@ typedef struct lucid_reorder_options {
     uint64_t recorded;     /**< iterations that the session has recorded; 0: 1 */
     uint64_t remaining;    /**< iterations still to come */
     uint64_t moved_bytes;  /**< bytes of data that each process would have to move afterwards (lucid_redistribute) */
+    double change_seconds; /**< what the program itself will spend on a change beside moving data: communicators to be made anew */
     int always;            /**< reorder wherever the mapping costs less (lucid_map.h), whether it pays or not */
     int everywhere;        /**< every process maps with a seed of its own and the best result wins; 0: one process maps */
     const char *algorithm; /**< see lucid_map_options_t; NULL: "auto" */
-    double seconds;        /**< time budget of the mapping; 0: a tenth of what could be gained at most, within 0.01 to 8 s */
+    double seconds;        /**< time budget of the mapping; 0: a fiftieth of what could be gained at most, within 0.01 to 8 s */
     uint64_t seed;
     int *k;                /**< receives the mapping (the identity if nothing is reordered), size elements; or NULL */
 } lucid_reorder_options_t;
@@ -35,14 +36,16 @@ typedef struct lucid_reorder_options {
 typedef struct lucid_decision {
     int reordered;             /**< whether the communicator is a new one */
     char reason[160];          /**< one line of English */
-    double before, after;      /**< predicted communication time of an iteration */
+    double before, after;      /**< predicted communication time of an iteration, never more than the session saw it take.
+                                    0 on one node, like all figures that follow from measurements */
     double mapping;            /**< spent on gathering and mapping */
+    double measuring;          /**< spent on measuring the costs below: once per job, in no other figure; else next to nothing */
     double creating;           /**< creating the communicator: spent if reordered, else predicted */
     double moving;             /**< predicted: moving the data */
     uint64_t break_even;       /**< iterations after which it has paid; UINT64_MAX: never */
     lucid_map_result_t map;    /**< figures of the mapping; algorithm "identity" if nothing better was found */
-    double latency[2];         /**< measured: inside a node, between nodes; of one message */
-    double bandwidth[2];       /**< measured: bytes per second, likewise */
+    double latency[2];         /**< measured while all processes send: inside a node, between nodes; of one message */
+    double bandwidth[2];       /**< likewise, bytes per second: of a node's processes together; of a node's link in one direction */
 } lucid_decision_t;
 
 /**

@@ -40,6 +40,9 @@ int lucid_ready(void);
 /** A suspended session and its members; checks the environment, too. */
 int lucid_session_members(lucid_session_t session, bool suspended, struct lucid_members **members);
 
+/** Seconds that a suspended session was active at this process; 0 where that is not known. */
+double lucid_session_seconds(lucid_session_t session);
+
 /** lucid_session_start() without the checks of the environment. hidden: see session_table.h. */
 int lucid_session_open(MPI_Comm comm, const char *name, bool hidden, lucid_session_t *session);
 

@@ -121,3 +121,12 @@ int lucid_session_gather(lucid_session_t session, int root, uint64_t kinds, luci
     if (status == LUCID_SUCCESS && members->rank == root) *matrix = gathered;
     return status;
 }
+
+double lucid_session_seconds(lucid_session_t session)
+{
+    struct lucid_session_data data;
+    if (lucid_table_copy(session, &data) != LUCID_SUCCESS) return 0;
+    double seconds = data.seconds;
+    lucid_session_data_clear(&data);
+    return seconds;
+}

@@ -3,8 +3,10 @@
  *
  * Loading a topology takes tens of milliseconds, so the first member of each node does it for all members there.
  */
+#define _GNU_SOURCE
 #include "session_places.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,13 +79,21 @@ static int number_nodes(struct lucid_place *places, int n)
     return nodes;
 }
 
-int lucid_places_gather(const struct lucid_members *m, struct lucid_place **places, int *nodes)
+/** Whether this process may run anywhere on its node. */
+static bool is_free(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) == sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+int lucid_places_gather(const struct lucid_members *m, bool describe, struct lucid_place **places, int *nodes)
 {
     struct lucid_place mine;
+    int status = LUCID_SUCCESS;
     *places = NULL;
     describe_self(&mine);
     lucid_own_begin();
-    int status = lucid_agree(m, ask_node(m, &mine));
+    if (describe || lucid_agree(m, is_free() ? 1 : 0) != 1) status = lucid_agree(m, ask_node(m, &mine));
     if (status == LUCID_SUCCESS && m->rank == 0) {
         *places = malloc((size_t)m->size * sizeof **places);
         if (!*places) status = LUCID_ERR_INTERNAL;

@@ -20,7 +20,10 @@ struct lucid_place {
     int node_number; /* set at the receiver: nodes are numbered by their first member */
 };
 
-/** Places of all members at rank 0, in an array to be freed there (NULL elsewhere). Collective. */
-int lucid_places_gather(const struct lucid_members *members, struct lucid_place **places, int *nodes);
+/**
+ * Places of all members at rank 0, in an array to be freed there (NULL elsewhere). describe: with every node's cores; without,
+ * they are looked at only if some member is bound to a part of its node. Collective.
+ */
+int lucid_places_gather(const struct lucid_members *members, bool describe, struct lucid_place **places, int *nodes);
 
 #endif

@@ -3,6 +3,8 @@
  */
 #include "place_job.h"
 
+#include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +14,14 @@
 struct seat {
     int node, package, numa, core, rank;
 };
+
+/** The seats of the last communicator asked about, by rank: finding them takes longer than a mapping. */
+static struct {
+    uint32_t *world;
+    struct seat *seat;
+    int size, nodes;
+} last;
+static pthread_mutex_t last_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static int compare(const void *a, const void *b)
 {
@@ -24,9 +34,21 @@ static int compare(const void *a, const void *b)
 /* Nodes, packages, NUMA nodes, cores. */
 enum { LEVELS = 4 };
 
+/**
+ * What a byte between nodes costs, that to a neighbour on the node being 1: measured, as a power of two, so that the noise of
+ * a measurement does not change a mapping; at least as much as what lies between packages.
+ */
+static double far_cost(const struct place_costs *costs, double nearer)
+{
+    if (!(costs->bandwidth[PLACE_INSIDE] > 0 && costs->bandwidth[PLACE_BETWEEN] > 0)) return 100;
+    double ratio = exp2(round(log2(costs->bandwidth[PLACE_INSIDE] / costs->bandwidth[PLACE_BETWEEN])));
+    return ratio < 2 * nearer ? 2 * nearer : ratio > 65536 ? 65536 : ratio;
+}
+
 static int make_tree(struct place_job *job, int n)
 {
-    static const double cost[LEVELS] = {100, 10, 10, 2};
+    double cost[LEVELS] = {100, 10, 10, 2};
+    cost[0] = far_cost(&job->costs, cost[1]);
     return lucid_topology_make(n, LEVELS, job->group, cost, 1, &job->tree);
 }
 
@@ -45,24 +67,88 @@ static int find_groups(struct place_job *job, const struct seat *seat, int n)
     return LUCID_SUCCESS;
 }
 
-static int build(struct place_job *job, const struct lucid_place *places, int n)
+/** Leaves, nodes and groups from the seats, which are put in the order of the leaves. */
+static int build(struct place_job *job, struct seat *seat, int n)
 {
-    struct seat *seat = malloc((size_t)n * sizeof *seat);
     job->leaf = malloc((size_t)n * sizeof *job->leaf);
     job->node = malloc((size_t)n * sizeof *job->node);
-    int status = seat && job->leaf && job->node ? LUCID_SUCCESS : LUCID_ERR_INTERNAL;
-    for (int rank = 0; status == LUCID_SUCCESS && rank < n; rank++) {
+    if (!job->leaf || !job->node) return LUCID_ERR_INTERNAL;
+    for (int rank = 0; rank < n; rank++) job->node[rank] = seat[rank].node;
+    qsort(seat, (size_t)n, sizeof *seat, compare);
+    for (int i = 0; i < n; i++) job->leaf[seat[i].rank] = i;
+    return find_groups(job, seat, n);
+}
+
+/** Each member's rank in MPI_COMM_WORLD. */
+static uint32_t *world_ranks(const struct lucid_members *m)
+{
+    uint32_t *world = malloc((size_t)m->size * sizeof *world);
+    for (int i = 0; world && i < m->size; i++) {
+        if (m->by_world) world[m->by_world[i].rank] = m->by_world[i].world;
+        else world[i] = (uint32_t)i;
+    }
+    return world;
+}
+
+/** The seats of these processes if they are the last ones, in a new array; else NULL. */
+static struct seat *recall(const uint32_t *world, int n, int *nodes)
+{
+    struct seat *seat = NULL;
+    pthread_mutex_lock(&last_lock);
+    if (last.size == n && memcmp(last.world, world, (size_t)n * sizeof *world) == 0) {
+        seat = malloc((size_t)n * sizeof *seat);
+        if (seat) memcpy(seat, last.seat, (size_t)n * sizeof *seat);
+        *nodes = last.nodes;
+    }
+    pthread_mutex_unlock(&last_lock);
+    return seat;
+}
+
+/** Takes `world`; copies the seats. */
+static void remember(uint32_t *world, const struct seat *seat, int n, int nodes)
+{
+    struct seat *copy = malloc((size_t)n * sizeof *copy);
+    pthread_mutex_lock(&last_lock);
+    free(last.world);
+    free(last.seat);
+    last.size = copy ? n : 0;
+    last.world = world;
+    last.seat = copy;
+    last.nodes = nodes;
+    if (copy) memcpy(copy, seat, (size_t)n * sizeof *copy);
+    pthread_mutex_unlock(&last_lock);
+}
+
+static struct seat *from_places(const struct lucid_place *places, int n)
+{
+    struct seat *seat = malloc((size_t)n * sizeof *seat);
+    for (int rank = 0; seat && rank < n; rank++) {
         const struct lucid_place *place = &places[rank];
-        job->node[rank] = place->node_number;
         seat[rank] = (struct seat){place->node_number, place->binding.package, place->binding.numa, place->binding.core, rank};
     }
-    if (status == LUCID_SUCCESS) {
-        qsort(seat, (size_t)n, sizeof *seat, compare);
-        for (int i = 0; i < n; i++) job->leaf[seat[i].rank] = i;
-        status = find_groups(job, seat, n);
-        if (status == LUCID_SUCCESS) status = make_tree(job, n);
+    return seat;
+}
+
+/** The seats at rank 0, by rank, in a new array; the number of nodes everywhere. Collective. */
+static int find_seats(const struct lucid_members *m, struct seat **seat, int *nodes)
+{
+    uint32_t *world = m->rank == 0 ? world_ranks(m) : NULL;
+    int status = LUCID_SUCCESS;
+    *seat = world ? recall(world, m->size, nodes) : NULL;
+    if (!lucid_follow(m, 0, *seat != NULL)) {
+        struct lucid_place *places;
+        status = lucid_places_gather(m, false, &places, nodes);
+        if (status == LUCID_SUCCESS && m->rank == 0 && !(world && (*seat = from_places(places, m->size))))
+            status = LUCID_ERR_INTERNAL;
+        free(places);
+        status = lucid_agree(m, status);
+        if (status == LUCID_SUCCESS && m->rank == 0) {
+            remember(world, *seat, m->size, *nodes);
+            world = NULL;
+        }
     }
-    free(seat);
+    free(world);
+    if (status == LUCID_SUCCESS && PMPI_Bcast(nodes, 1, MPI_INT, 0, m->own) != MPI_SUCCESS) status = LUCID_ERR_MPI;
     return status;
 }
 
@@ -77,17 +163,33 @@ void place_job_close(struct place_job *job)
 
 int place_job_open(const struct lucid_members *m, struct place_job *job)
 {
-    struct lucid_place *places;
+    struct seat *seat = NULL;
     *job = (struct place_job){0};
     lucid_own_begin();
-    int status = lucid_places_gather(m, &places, &job->nodes);
-    if (status == LUCID_SUCCESS && m->rank == 0) status = build(job, places, m->size);
-    free(places);
-    status = lucid_agree(m, status);
-    if (status == LUCID_SUCCESS && PMPI_Bcast(&job->nodes, 1, MPI_INT, 0, m->own) != MPI_SUCCESS) status = LUCID_ERR_MPI;
-    if (status == LUCID_SUCCESS) status = place_measure(m, job->node, job->nodes, &job->costs);
+    int status = find_seats(m, &seat, &job->nodes);
+    if (status == LUCID_SUCCESS) status = lucid_agree(m, m->rank == 0 ? build(job, seat, m->size) : LUCID_SUCCESS);
+    free(seat);
+    if (status == LUCID_SUCCESS) status = place_recall(m, job->nodes, &job->costs);
+    if (status == LUCID_SUCCESS) status = lucid_agree(m, m->rank == 0 ? make_tree(job, m->size) : LUCID_SUCCESS);
     lucid_own_end();
     if (status != LUCID_SUCCESS) place_job_close(job);
+    return status;
+}
+
+int place_job_measure(const struct lucid_members *m, struct place_job *job)
+{
+    int status = LUCID_SUCCESS;
+    if (job->nodes < 2 || job->costs.bandwidth[PLACE_BETWEEN] > 0) return LUCID_SUCCESS;
+    double begin = PMPI_Wtime();
+    lucid_own_begin();
+    status = place_measure(m, job->node, job->nodes, &job->costs);
+    if (status == LUCID_SUCCESS && m->rank == 0) {
+        lucid_topology_free(job->tree);
+        status = make_tree(job, m->size);
+    }
+    status = lucid_agree(m, status);
+    lucid_own_end();
+    job->measuring = PMPI_Wtime() - begin;
     return status;
 }
 

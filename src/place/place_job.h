@@ -11,10 +11,10 @@
 /** Inside a node, between nodes. */
 enum { PLACE_INSIDE, PLACE_BETWEEN };
 
-/** Measured costs; 0: not known. */
+/** Measured costs while all processes exchange messages; 0: not known. */
 struct place_costs {
     double latency[2];   /* seconds for a small message */
-    double bandwidth[2]; /* bytes per second */
+    double bandwidth[2]; /* bytes per second: of all processes of a node inside it; of a node's link in one direction */
     double split;        /* seconds to create a communicator, per process of it */
 };
 
@@ -22,14 +22,17 @@ struct place_costs {
 struct place_job {
     int nodes;
     struct place_costs costs;
+    double measuring;       /* seconds spent on the costs by this call */
     lucid_topology_t *tree; /* a leaf per member */
     int *group;             /* the groups that the tree is made of, [level][leaf] */
     int *leaf;              /* [rank] */
     int *node;              /* [rank] */
 };
 
-/** Gathers the places of the members and measures what is not known yet. Collective. */
+/** Gathers the places of the members, and what has been measured before, if anything. Collective. */
 int place_job_open(const struct lucid_members *members, struct place_job *job);
+/** Measures the costs where there are several nodes and they are not known. Takes some 50 ms. Collective. */
+int place_job_measure(const struct lucid_members *members, struct place_job *job);
 void place_job_close(struct place_job *job);
 /** Gives all members the tree and the leaves. Collective. */
 int place_job_share(const struct lucid_members *members, struct place_job *job);
@@ -44,7 +47,11 @@ double place_predict(const struct place_job *job, const struct lucid_matrix *mat
 int place_map(const struct lucid_matrix *matrix, const lucid_topology_t *tree, const int *leaf,
               const lucid_map_options_t *options, int *k, lucid_map_result_t *result);
 
-/** Measures latency and bandwidth between pairs of members, and the creation of a communicator. Collective. */
+/** The costs measured on a job at least as large, or all zero. Collective. */
+int place_recall(const struct lucid_members *members, int nodes, struct place_costs *costs);
+/** Measures and remembers the costs. node: [rank], at rank 0. Collective. */
 int place_measure(const struct lucid_members *members, const int *node, int nodes, struct place_costs *costs);
+/** Tells what creating a communicator of so many processes has really taken. */
+void place_learn_split(double seconds, int size);
 
 #endif

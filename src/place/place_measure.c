@@ -1,66 +1,135 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * place_measure.c: what a message costs here: ping-pong between one pair of processes inside a node and one between nodes,
- * when it is first asked for; then it is remembered for the job. Takes some milliseconds.
+ * place_measure.c: what a message costs here while everybody sends: measured when it is first asked for, then remembered.
+ *
+ * A single pair on an idle machine sees neither a link that a node's processes share nor cores that wait for each other. So all
+ * members exchange at once, each with the next member on its node, then each with one on another node: small messages give the
+ * latency, large ones the bytes per second of a node's memory and of its link. Costs some milliseconds, whatever the number of
+ * processes; 0.5 s with 4 processes per link of 10 Mbit/s.
  */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "place_job.h"
 
-enum { SMALL = 8, SMALL_ROUNDS = 21, FIRST_LARGE = 64 << 10, LARGE = 1 << 20, LARGE_ROUNDS = 3, TAG = 1 };
+enum { SMALL = 8, SMALL_ROUNDS = 6, FIRST_LARGE = 32 << 10, LARGE = 128 << 10, BATCHES = 3, TAG = 1 };
+#define QUICK 0.003 /* seconds: a faster exchange is repeated with larger messages */
 
-static struct place_costs known; /* what this process has been told; only touched by collective calls of its own */
+/** What this process has been told. It holds for jobs of as many members on as many nodes, and for smaller ones. */
+static struct {
+    struct place_costs costs;
+    int size, nodes;
+} known;
+static pthread_mutex_t known_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static int compare(const void *a, const void *b)
+/** A member's partners at a level (MPI_PROC_NULL: none), and how many members of the fullest node have some. */
+struct partners {
+    int to, from, at_once;
+};
+
+/** One batch of exchanges that all members make at once: seconds per round at the slowest of them. Collective. */
+static double exchange(MPI_Comm comm, const struct partners *with, char *buffer, int bytes, int rounds)
 {
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
+    double time, slowest = 0;
+    PMPI_Barrier(comm);
+    double begin = PMPI_Wtime();
+    for (int i = 0; i < rounds; i++)
+        PMPI_Sendrecv(buffer, bytes, MPI_BYTE, with->to, TAG, buffer + LARGE, bytes, MPI_BYTE, with->from, TAG, comm,
+                      MPI_STATUS_IGNORE);
+    time = (PMPI_Wtime() - begin) / rounds;
+    PMPI_Allreduce(&time, &slowest, 1, MPI_DOUBLE, MPI_MAX, comm);
+    return slowest;
 }
 
-/** Half the median round trip of messages of `bytes` bytes between this process and `other`. */
-static double ping_pong(MPI_Comm comm, int other, bool first, char *buffer, int bytes, int rounds)
+/** The quickest of three batches, since other programs only add: the same at all members. Collective. */
+static double quickest(MPI_Comm comm, const struct partners *with, char *buffer, int bytes, int rounds)
 {
-    double time[SMALL_ROUNDS];
-    for (int i = 0; i < rounds; i++) {
-        double begin = PMPI_Wtime();
-        if (first) PMPI_Send(buffer, bytes, MPI_BYTE, other, TAG, comm);
-        PMPI_Recv(buffer, bytes, MPI_BYTE, other, TAG, comm, MPI_STATUS_IGNORE);
-        if (!first) PMPI_Send(buffer, bytes, MPI_BYTE, other, TAG, comm);
-        time[i] = (PMPI_Wtime() - begin) / 2;
+    double least = exchange(comm, with, buffer, bytes, rounds);
+    for (int i = 1; i < BATCHES; i++) {
+        double time = exchange(comm, with, buffer, bytes, rounds);
+        if (time < least) least = time;
     }
-    qsort(time, (size_t)rounds, sizeof *time, compare);
-    return time[rounds / 2];
+    return least;
 }
 
-/** Latency and bandwidth as seen by the first of the pair. Both call it; a network of 10 Mbit/s costs it 0.4 s. */
-static void measure_pair(MPI_Comm comm, int other, bool first, char *buffer, double *latency, double *bandwidth)
+static void measure_level(MPI_Comm comm, const struct partners *with, char *buffer, double *latency, double *bandwidth)
 {
-    (void)ping_pong(comm, other, first, buffer, SMALL, 3); /* connections are made at the first message */
-    *latency = ping_pong(comm, other, first, buffer, SMALL, SMALL_ROUNDS);
+    (void)exchange(comm, with, buffer, SMALL, 2); /* connections are made at the first message */
+    *latency = quickest(comm, with, buffer, SMALL, SMALL_ROUNDS);
     int bytes = FIRST_LARGE;
-    double time = ping_pong(comm, other, first, buffer, bytes, LARGE_ROUNDS);
-    int more = time < 0.002; /* then the first of the pair decides for both */
-    if (first) PMPI_Send(&more, 1, MPI_INT, other, TAG, comm);
-    else PMPI_Recv(&more, 1, MPI_INT, other, TAG, comm, MPI_STATUS_IGNORE);
-    if (more) time = ping_pong(comm, other, first, buffer, bytes = LARGE, LARGE_ROUNDS);
-    *bandwidth = bytes / (time > *latency ? time - *latency / 2 : time);
+    double time = quickest(comm, with, buffer, bytes, 1);
+    if (time < QUICK) time = quickest(comm, with, buffer, bytes = LARGE, 1);
+    *bandwidth = (double)bytes * with->at_once / (time > 2 * *latency ? time - *latency : time);
 }
 
-/** pair[0..1]: two members of one node, or -1; pair[2..3]: two of different nodes. */
-static void find_pairs(const int *node, int n, int pair[4])
+/** Members by node, in the order of their ranks within one. begin: [nodes + 1] */
+static void sort_by_node(const int *node, int n, int nodes, int *sorted, int *begin)
 {
-    for (int i = 0; i < 4; i++) pair[i] = -1;
-    for (int rank = 1; rank < n && (pair[0] < 0 || pair[2] < 0); rank++) {
-        if (node[rank] != node[0] && pair[2] < 0) {
-            pair[2] = 0;
-            pair[3] = rank;
-        }
-        for (int other = rank - 1; other >= 0 && pair[0] < 0; other--)
-            if (node[other] == node[rank]) {
-                pair[0] = other;
-                pair[1] = rank;
+    memset(begin, 0, ((size_t)nodes + 1) * sizeof *begin);
+    for (int i = 0; i < n; i++) begin[node[i] + 1]++;
+    for (int i = 0; i < nodes; i++) begin[i + 1] += begin[i];
+    for (int i = 0; i < n; i++) sorted[begin[node[i]]++] = i;
+    for (int i = nodes; i > 0; i--) begin[i] = begin[i - 1];
+    begin[0] = 0;
+}
+
+/** with[2 * rank + level]: neighbours in a ring per node, and in one that steps over the size of the fullest node. */
+static void find_partners(const int *node, const int *sorted, const int *begin, int n, int nodes, struct partners *with)
+{
+    int most = 0, counted[2] = {0, 0};
+    for (int i = 0; i < nodes; i++)
+        if (begin[i + 1] - begin[i] > most) most = begin[i + 1] - begin[i];
+    for (int i = 0; i < 2 * n; i++) with[i] = (struct partners){MPI_PROC_NULL, MPI_PROC_NULL, 0};
+    for (int i = 0; i < nodes; i++) {
+        int senders[2] = {0, 0}, here = begin[i + 1] - begin[i];
+        for (int j = begin[i]; j < begin[i + 1]; j++) {
+            int next[2] = {sorted[begin[i] + (j - begin[i] + 1) % here], sorted[(j + most) % n]}, me = sorted[j];
+            for (int level = 0; level < 2; level++) {
+                if (next[level] == me || (node[next[level]] != node[me]) != (level == PLACE_BETWEEN)) continue;
+                with[2 * me + level].to = next[level];
+                with[2 * next[level] + level].from = me;
+                senders[level]++;
             }
+        }
+        for (int level = 0; level < 2; level++)
+            if (senders[level] > counted[level]) counted[level] = senders[level];
     }
+    for (int i = 0; i < 2 * n; i++) with[i].at_once = counted[i % 2];
+}
+
+/** Nothing inside a node costs more than between nodes: where it seems to, the machine was disturbed. */
+static void make_plausible(struct place_costs *costs)
+{
+    if (costs->bandwidth[PLACE_INSIDE] == 0 || costs->bandwidth[PLACE_BETWEEN] == 0) return;
+    if (costs->latency[PLACE_INSIDE] > costs->latency[PLACE_BETWEEN]) costs->latency[PLACE_INSIDE] = costs->latency[PLACE_BETWEEN];
+    if (costs->bandwidth[PLACE_INSIDE] < costs->bandwidth[PLACE_BETWEEN])
+        costs->bandwidth[PLACE_INSIDE] = costs->bandwidth[PLACE_BETWEEN];
+}
+
+/** Every member's partners, from rank 0, which knows the nodes. Collective. */
+static int tell_partners(const struct lucid_members *m, const int *node, int nodes, struct partners mine[2])
+{
+    struct partners *with = NULL;
+    int *sorted = NULL, *begin = NULL, status = LUCID_SUCCESS;
+    if (m->rank == 0) {
+        with = malloc((size_t)m->size * 2 * sizeof *with);
+        sorted = malloc((size_t)m->size * sizeof *sorted);
+        begin = malloc(((size_t)nodes + 1) * sizeof *begin);
+        if (with && sorted && begin) {
+            sort_by_node(node, m->size, nodes, sorted, begin);
+            find_partners(node, sorted, begin, m->size, nodes, with);
+        } else {
+            status = LUCID_ERR_INTERNAL;
+        }
+    }
+    status = lucid_follow(m, 0, status);
+    const int bytes = (int)(2 * sizeof *mine);
+    if (status == LUCID_SUCCESS && PMPI_Scatter(with, bytes, MPI_BYTE, mine, bytes, MPI_BYTE, 0, m->own) != MPI_SUCCESS)
+        status = LUCID_ERR_MPI;
+    free(with);
+    free(sorted);
+    free(begin);
+    return status;
 }
 
 static double measure_split(const struct lucid_members *m)
@@ -73,36 +142,49 @@ static double measure_split(const struct lucid_members *m)
     return time / m->size;
 }
 
+static int measure(const struct lucid_members *m, const int *node, int nodes, struct place_costs *costs)
+{
+    struct partners mine[2];
+    int status = tell_partners(m, node, nodes, mine);
+    char *buffer = calloc(2, LARGE);
+    status = lucid_agree(m, buffer ? status : LUCID_ERR_INTERNAL);
+    *costs = (struct place_costs){0};
+    for (int level = 0; status == LUCID_SUCCESS && level < 2; level++)
+        if (mine[level].at_once > 0)
+            measure_level(m->own, &mine[level], buffer, &costs->latency[level], &costs->bandwidth[level]);
+    free(buffer);
+    make_plausible(costs);
+    if (status == LUCID_SUCCESS) costs->split = measure_split(m);
+    if (status == LUCID_SUCCESS && PMPI_Bcast(costs, sizeof *costs, MPI_BYTE, 0, m->own) != MPI_SUCCESS) status = LUCID_ERR_MPI;
+    return status;
+}
+
+int place_recall(const struct lucid_members *m, int nodes, struct place_costs *costs)
+{
+    *costs = (struct place_costs){0};
+    if (m->rank == 0) {
+        pthread_mutex_lock(&known_lock);
+        if (known.size >= m->size && known.nodes >= nodes) *costs = known.costs;
+        pthread_mutex_unlock(&known_lock);
+    }
+    return PMPI_Bcast(costs, sizeof *costs, MPI_BYTE, 0, m->own) == MPI_SUCCESS ? LUCID_SUCCESS : LUCID_ERR_MPI;
+}
+
 int place_measure(const struct lucid_members *m, const int *node, int nodes, struct place_costs *costs)
 {
-    struct {
-        int pair[4];
-        struct place_costs costs;
-    } plan;
-    memset(&plan, 0, sizeof plan);
-    if (m->rank == 0) {
-        find_pairs(node, m->size, plan.pair);
-        if (known.bandwidth[PLACE_INSIDE] > 0) plan.pair[0] = -1;
-        if (known.bandwidth[PLACE_BETWEEN] > 0 || nodes < 2) plan.pair[2] = -1;
-        plan.costs = known;
-    }
-    if (PMPI_Bcast(&plan, sizeof plan, MPI_BYTE, 0, m->own) != MPI_SUCCESS) return LUCID_ERR_MPI;
-    char *buffer = calloc(LARGE, 1);
-    int status = lucid_agree(m, buffer ? LUCID_SUCCESS : LUCID_ERR_INTERNAL);
-    for (int level = 0; status == LUCID_SUCCESS && level < 2; level++) {
-        int a = plan.pair[2 * level], b = plan.pair[2 * level + 1];
-        if (a < 0) continue;
-        if (m->rank == a || m->rank == b)
-            measure_pair(m->own, m->rank == a ? b : a, m->rank == a, buffer, &plan.costs.latency[level],
-                         &plan.costs.bandwidth[level]);
-        PMPI_Bcast(&plan.costs.latency[level], 1, MPI_DOUBLE, a, m->own);
-        PMPI_Bcast(&plan.costs.bandwidth[level], 1, MPI_DOUBLE, a, m->own);
-    }
-    free(buffer);
-    if (status == LUCID_SUCCESS && plan.costs.split == 0) {
-        plan.costs.split = measure_split(m);
-        PMPI_Bcast(&plan.costs.split, 1, MPI_DOUBLE, 0, m->own);
-    }
-    if (status == LUCID_SUCCESS) *costs = known = plan.costs;
-    return status;
+    int status = measure(m, node, nodes, costs);
+    if (status != LUCID_SUCCESS) return status;
+    pthread_mutex_lock(&known_lock);
+    known.costs = *costs;
+    known.size = m->size;
+    known.nodes = nodes;
+    pthread_mutex_unlock(&known_lock);
+    return LUCID_SUCCESS;
+}
+
+void place_learn_split(double seconds, int size)
+{
+    pthread_mutex_lock(&known_lock);
+    if (known.size > 0) known.costs.split = (known.costs.split + seconds / size) / 2;
+    pthread_mutex_unlock(&known_lock);
 }

@@ -12,6 +12,9 @@
 #include "log.h"
 #include "place_job.h"
 
+#define NOTHING_BETTER "no better order was found"
+enum { FEW = 1024 };
+
 /** One reordering, at one member. */
 struct plan {
     const lucid_reorder_options_t *options;
@@ -19,6 +22,8 @@ struct plan {
     struct lucid_matrix matrix; /* at rank 0, or at all with options->everywhere */
     struct place_job job;
     lucid_decision_t decision;
+    double begin, observed; /* when it was asked for; seconds of an iteration while it was recorded, 0: not known */
+    double scale;           /* of predictions, that none exceeds what was observed */
     int *k;
     int go;
 };
@@ -28,11 +33,11 @@ static uint64_t at_least_one(uint64_t n)
     return n ? n : 1;
 }
 
-/** The time that mapping may take: a tenth of what all communication to come costs, within limits. */
+/** The time that mapping may take: a fiftieth of what all communication to come costs, within limits. */
 static double budget(const struct plan *plan)
 {
     if (plan->options->seconds > 0) return plan->options->seconds;
-    double most = plan->decision.before * (double)plan->options->remaining / 10;
+    double most = plan->decision.before * (double)plan->options->remaining / 50;
     double usual = plan->matrix.size / 8192.0 > 0.2 ? plan->matrix.size / 8192.0 : 0.2;
     if (most > usual) most = usual;
     return most < 0.01 ? 0.01 : most > 8 ? 8 : most;
@@ -41,7 +46,19 @@ static double budget(const struct plan *plan)
 /** Seconds that are still to be spent if it is done. */
 static double cost_to_come(const struct plan *plan)
 {
-    return plan->decision.creating + plan->decision.moving;
+    return plan->decision.creating + plan->decision.moving + plan->options->change_seconds;
+}
+
+/** Seconds spent so far, without the measurements that are made once per job. */
+static double spent(const struct plan *plan)
+{
+    return PMPI_Wtime() - plan->begin - plan->job.measuring;
+}
+
+/** Predicted communication time of an iteration with the rank r at at[r], by `scale`. */
+static double predict(const struct plan *plan, const int *at)
+{
+    return plan->scale * place_predict(&plan->job, &plan->matrix, at) / (double)at_least_one(plan->options->recorded);
 }
 
 static void say(lucid_decision_t *decision, const char *reason)
@@ -49,21 +66,13 @@ static void say(lucid_decision_t *decision, const char *reason)
     snprintf(decision->reason, sizeof decision->reason, "%s", reason);
 }
 
-/** What would have to be spent, and whether anything could pay at all. At rank 0. */
-static int worth_mapping(struct plan *plan)
+/** Whether anything could pay at all, before anything is measured. At rank 0. */
+static int worth_asking(struct plan *plan)
 {
     lucid_decision_t *d = &plan->decision;
-    const struct place_costs *costs = &plan->job.costs;
-    double recorded = (double)at_least_one(plan->options->recorded);
-    memcpy(d->latency, costs->latency, sizeof d->latency);
-    memcpy(d->bandwidth, costs->bandwidth, sizeof d->bandwidth);
+    double all = plan->observed * (double)plan->options->remaining;
     d->break_even = UINT64_MAX;
     d->map.algorithm = "identity";
-    d->before = d->after = place_predict(&plan->job, &plan->matrix, NULL) / recorded;
-    d->creating = costs->split * plan->members->size;
-    if (costs->bandwidth[PLACE_BETWEEN] > 0 && plan->options->moved_bytes > 0)
-        d->moving = costs->latency[PLACE_BETWEEN] +
-                    (double)plan->options->moved_bytes * plan->members->size / plan->job.nodes / costs->bandwidth[PLACE_BETWEEN];
     if (plan->job.nodes < 2) {
         say(d, "all processes are on one node: nothing to gain");
         return 0;
@@ -72,7 +81,30 @@ static int worth_mapping(struct plan *plan)
         say(d, "the session has recorded no traffic between the processes");
         return 0;
     }
-    if (!plan->options->always && d->before * (double)plan->options->remaining <= cost_to_come(plan)) {
+    if (!plan->options->always && all <= spent(plan) + plan->options->change_seconds) {
+        say(d, "a change costs more than all that is still to come takes");
+        return 0;
+    }
+    return 1;
+}
+
+/** What would have to be spent, and whether that is less than all communication still to come. At rank 0. */
+static int worth_mapping(struct plan *plan)
+{
+    lucid_decision_t *d = &plan->decision;
+    const struct place_costs *costs = &plan->job.costs;
+    memcpy(d->latency, costs->latency, sizeof d->latency);
+    memcpy(d->bandwidth, costs->bandwidth, sizeof d->bandwidth);
+    d->measuring = plan->job.measuring;
+    plan->scale = 1;
+    d->before = predict(plan, NULL);
+    if (plan->observed > 0 && d->before > plan->observed) plan->scale = plan->observed / d->before;
+    d->after = d->before *= plan->scale;
+    d->creating = costs->split * plan->members->size;
+    if (costs->bandwidth[PLACE_BETWEEN] > 0 && plan->options->moved_bytes > 0)
+        d->moving = costs->latency[PLACE_BETWEEN] +
+                    (double)plan->options->moved_bytes * plan->members->size / plan->job.nodes / costs->bandwidth[PLACE_BETWEEN];
+    if (!plan->options->always && d->before * (double)plan->options->remaining <= cost_to_come(plan) + spent(plan)) {
         say(d, "creating a communicator and moving the data costs more than all communication still to come");
         return 0;
     }
@@ -86,12 +118,12 @@ static int decide(struct plan *plan)
     int *at = malloc((size_t)plan->matrix.size * sizeof *at);
     if (!at) return 0;
     for (int process = 0; process < plan->matrix.size; process++) at[plan->k[process]] = process;
-    d->after = place_predict(&plan->job, &plan->matrix, at) / (double)at_least_one(plan->options->recorded);
+    d->after = predict(plan, at);
     free(at);
     double gain = d->before - d->after, all = cost_to_come(plan) + d->mapping, iterations = ceil(all / gain);
     if (gain > 0 && iterations < 1e18) d->break_even = (uint64_t)iterations;
     if (d->map.after.cost >= d->map.before.cost) {
-        say(d, "no better order was found");
+        say(d, NOTHING_BETTER);
         return 0;
     }
     if (plan->options->always) {
@@ -136,29 +168,60 @@ static int map_everywhere(struct plan *plan, lucid_map_options_t *options)
     return rc == MPI_SUCCESS ? LUCID_SUCCESS : LUCID_ERR_MPI;
 }
 
+/** `go` of rank 0 everywhere. Collective. */
+static int follow_go(struct plan *plan)
+{
+    return PMPI_Bcast(&plan->go, 1, MPI_INT, 0, plan->members->own) == MPI_SUCCESS ? LUCID_SUCCESS : LUCID_ERR_MPI;
+}
+
+/** Measuring takes longer than mapping a few processes: where no other order is better by usual costs, nothing is measured.
+ *  Collective. */
+static int scout(struct plan *plan)
+{
+    int status = LUCID_SUCCESS;
+    if (plan->members->size > FEW || plan->job.costs.bandwidth[PLACE_BETWEEN] > 0) return LUCID_SUCCESS;
+    if (plan->members->rank == 0) {
+        lucid_decision_t *d = &plan->decision;
+        lucid_map_options_t options = {.algorithm = plan->options->algorithm, .seed = plan->options->seed, .seconds = 0.01};
+        status = place_map(&plan->matrix, plan->job.tree, plan->job.leaf, &options, plan->k, &d->map);
+        plan->go = d->map.after.cost < d->map.before.cost;
+        if (!plan->go) say(d, NOTHING_BETTER);
+    }
+    status = lucid_follow(plan->members, 0, status);
+    return status == LUCID_SUCCESS ? follow_go(plan) : status;
+}
+
+/** Maps by the measured costs. Collective. */
+static int map_by_costs(struct plan *plan)
+{
+    lucid_map_options_t options = {.algorithm = plan->options->algorithm, .seed = plan->options->seed, .seconds = budget(plan)};
+    if (plan->options->everywhere) {
+        if (PMPI_Bcast(&options.seconds, 1, MPI_DOUBLE, 0, plan->members->own) != MPI_SUCCESS) return LUCID_ERR_MPI;
+        int status = place_job_share(plan->members, &plan->job);
+        return status == LUCID_SUCCESS ? map_everywhere(plan, &options) : status;
+    }
+    int status = LUCID_SUCCESS;
+    if (plan->members->rank == 0)
+        status = place_map(&plan->matrix, plan->job.tree, plan->job.leaf, &options, plan->k, &plan->decision.map);
+    return lucid_follow(plan->members, 0, status);
+}
+
 /** Sets k and the decision's figures at rank 0, or at all. Collective. */
 static int find_mapping(struct plan *plan)
 {
-    double begin = PMPI_Wtime();
-    int status = LUCID_SUCCESS;
-    lucid_map_options_t options = {.algorithm = plan->options->algorithm, .seed = plan->options->seed};
+    int first = plan->members->rank == 0;
     identity(plan);
-    if (plan->members->rank == 0) {
-        plan->go = worth_mapping(plan);
-        options.seconds = budget(plan);
+    if (first) plan->go = worth_asking(plan);
+    int status = follow_go(plan);
+    if (status == LUCID_SUCCESS && plan->go) status = scout(plan);
+    if (status == LUCID_SUCCESS && plan->go) {
+        status = place_job_measure(plan->members, &plan->job);
+        if (status == LUCID_SUCCESS && first) plan->go = worth_mapping(plan);
+        if (status == LUCID_SUCCESS) status = follow_go(plan);
     }
-    if (PMPI_Bcast(&plan->go, 1, MPI_INT, 0, plan->members->own) != MPI_SUCCESS) return LUCID_ERR_MPI;
-    if (!plan->go) return LUCID_SUCCESS;
-    if (plan->options->everywhere) {
-        if (PMPI_Bcast(&options.seconds, 1, MPI_DOUBLE, 0, plan->members->own) != MPI_SUCCESS) return LUCID_ERR_MPI;
-        status = place_job_share(plan->members, &plan->job);
-        if (status == LUCID_SUCCESS) status = map_everywhere(plan, &options);
-    } else if (plan->members->rank == 0) {
-        status = place_map(&plan->matrix, plan->job.tree, plan->job.leaf, &options, plan->k, &plan->decision.map);
-    }
-    plan->decision.mapping = PMPI_Wtime() - begin;
-    status = lucid_follow(plan->members, 0, status);
-    if (status == LUCID_SUCCESS && plan->members->rank == 0) plan->go = decide(plan);
+    if (status == LUCID_SUCCESS && plan->go) status = map_by_costs(plan);
+    plan->decision.mapping = spent(plan);
+    if (status == LUCID_SUCCESS && plan->go && first) plan->go = decide(plan);
     return status;
 }
 
@@ -194,8 +257,10 @@ static int prepare(struct plan *plan, lucid_session_t session)
 {
     int root = plan->options->everywhere ? LUCID_TO_ALL : 0;
     uint64_t kinds = plan->options->kinds ? plan->options->kinds : LUCID_KINDS_P2P;
+    plan->begin = PMPI_Wtime();
     int status = lucid_gather_matrix(session, root, kinds, &plan->matrix, &plan->members);
     if (status != LUCID_SUCCESS) return status;
+    plan->observed = lucid_session_seconds(session) / (double)at_least_one(plan->options->recorded);
     plan->k = malloc((size_t)plan->members->size * sizeof *plan->k);
     status = lucid_agree(plan->members, plan->k ? LUCID_SUCCESS : LUCID_ERR_INTERNAL);
     lucid_own_begin();
@@ -215,6 +280,7 @@ static int create(struct plan *plan, MPI_Comm comm, MPI_Comm *newcomm)
     lucid_own_end();
     if (rc != MPI_SUCCESS) return LUCID_ERR_MPI;
     plan->decision.creating = PMPI_Wtime() - begin;
+    place_learn_split(plan->decision.creating, plan->members->size);
     *newcomm = made;
     return LUCID_SUCCESS;
 }
@@ -249,6 +315,12 @@ int lucid_comm_reorder(MPI_Comm comm, lucid_session_t session, const lucid_reord
     return status;
 }
 
+/** Whether rank 0 has been given a topology. Collective. */
+static int topology_given(const struct lucid_members *m, const lucid_topology_t *topology)
+{
+    return lucid_follow(m, 0, topology != NULL);
+}
+
 int lucid_mapping(const lucid_topology_t *topology, lucid_session_t session, int *k)
 {
     struct lucid_matrix matrix = {0};
@@ -258,6 +330,7 @@ int lucid_mapping(const lucid_topology_t *topology, lucid_session_t session, int
     struct place_job job = {0};
     lucid_own_begin();
     status = place_job_open(m, &job);
+    if (status == LUCID_SUCCESS && !topology_given(m, topology)) status = place_job_measure(m, &job);
     if (status == LUCID_SUCCESS && m->rank == 0)
         status = k ? place_map(&matrix, topology ? topology : job.tree, topology ? NULL : job.leaf, NULL, k, NULL) : LUCID_ERR_ARG;
     status = lucid_agree(m, status == LUCID_SUCCESS && !k ? LUCID_ERR_ARG : status);

@@ -19,12 +19,13 @@ static int assess(lucid_session_t session, uint64_t recorded, double *time, uint
 {
     struct lucid_matrix matrix = {0};
     struct lucid_members *m;
-    struct place_job job;
+    struct place_job job = {0};
     int status = lucid_gather_matrix(session, 0, LUCID_KINDS_P2P, &matrix, &m);
     if (status != LUCID_SUCCESS) return status;
     recorded = recorded ? recorded : 1;
     lucid_own_begin();
     status = place_job_open(m, &job);
+    if (status == LUCID_SUCCESS) status = place_job_measure(m, &job);
     if (status == LUCID_SUCCESS) {
         if (m->rank == 0) {
             *time = place_predict(&job, &matrix, NULL) / (double)recorded;
@@ -33,8 +34,8 @@ static int assess(lucid_session_t session, uint64_t recorded, double *time, uint
         if (PMPI_Bcast(time, 1, MPI_DOUBLE, 0, m->own) != MPI_SUCCESS ||
             PMPI_Bcast(between, 1, MPI_UINT64_T, 0, m->own) != MPI_SUCCESS)
             status = LUCID_ERR_MPI;
-        place_job_close(&job);
     }
+    place_job_close(&job);
     lucid_own_end();
     lucid_matrix_free(&matrix);
     return status;
