@@ -46,6 +46,12 @@ static inline bool lucid_ompi_comm_info(const ompi_communicator_t *comm, const c
     return found;
 }
 
+/** Whether several threads may be in the library at once, by what it says now: MPI_T_init_thread may lower that again. */
+static inline bool lucid_ompi_threads(void)
+{
+    return ompi_mpi_thread_multiple;
+}
+
 /** Whether the library looks after failed processes. */
 static inline bool lucid_ompi_ft_enabled(void)
 {
@@ -55,6 +61,47 @@ static inline bool lucid_ompi_ft_enabled(void)
 static inline bool lucid_ompi_comm_is_revoked(ompi_communicator_t *comm)
 {
     return false;
+}
+
+#ifdef LUCID_WANT_JOB_MAP
+#include "opal/mca/pmix/pmix.h"
+
+/** Numbers the nodes of this job and fills in the node of each of its `size` processes that is known. False: not to be had. */
+static inline bool lucid_ompi_job_map(int *node, int size)
+{
+    char *list = NULL, *rest = NULL;
+    int number = 0;
+    if (opal_pmix.resolve_nodes == NULL || opal_pmix.resolve_peers == NULL) return false;
+    if (opal_pmix.resolve_nodes(OPAL_PROC_MY_NAME.jobid, &list) != OPAL_SUCCESS || list == NULL) return false;
+    for (char *name = strtok_r(list, ",", &rest); name; name = strtok_r(NULL, ",", &rest), number++) {
+        opal_list_t peers;
+        opal_namelist_t *peer;
+        OBJ_CONSTRUCT(&peers, opal_list_t);
+        if (opal_pmix.resolve_peers(name, OPAL_PROC_MY_NAME.jobid, &peers) == OPAL_SUCCESS) {
+            OPAL_LIST_FOREACH(peer, &peers, opal_namelist_t) {
+                if (peer->name.vpid < (opal_vpid_t)size) node[peer->name.vpid] = number;
+            }
+        }
+        OPAL_LIST_DESTRUCT(&peers);
+    }
+    free(list);
+    return true;
+}
+#endif
+
+static inline const char *lucid_ompi_session_dir(void)
+{
+    return opal_process_info.job_session_dir;
+}
+
+/** Processes of this job, and those of them on this node. */
+static inline int lucid_ompi_job_size(void)
+{
+    return (int)ompi_process_info.num_procs;
+}
+static inline int lucid_ompi_local_size(void)
+{
+    return (int)ompi_process_info.num_local_peers + 1;
 }
 
 #endif

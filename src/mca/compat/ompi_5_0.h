@@ -49,6 +49,12 @@ static inline bool lucid_ompi_comm_info(const ompi_communicator_t *comm, const c
     return true;
 }
 
+/** Whether several threads may be in the library at once, by what it says now: MPI_T_init_thread may lower that again. */
+static inline bool lucid_ompi_threads(void)
+{
+    return ompi_mpi_thread_multiple || opal_using_threads();
+}
+
 /** Whether the library looks after failed processes. */
 static inline bool lucid_ompi_ft_enabled(void)
 {
@@ -66,6 +72,43 @@ static inline bool lucid_ompi_comm_is_revoked(ompi_communicator_t *comm)
 #else
     return false;
 #endif
+}
+
+#ifdef LUCID_WANT_JOB_MAP
+#include <pmix.h>
+
+/** Numbers the nodes of this job and fills in the node of each of its `size` processes that is known. False: not to be had. */
+static inline bool lucid_ompi_job_map(int *node, int size)
+{
+    char *list = NULL, *rest = NULL;
+    int number = 0;
+    if (PMIx_Resolve_nodes(opal_process_info.myprocid.nspace, &list) != PMIX_SUCCESS || list == NULL) return false;
+    for (char *name = strtok_r(list, ",", &rest); name; name = strtok_r(NULL, ",", &rest), number++) {
+        pmix_proc_t *peers = NULL;
+        size_t count = 0;
+        if (PMIx_Resolve_peers(name, opal_process_info.myprocid.nspace, &peers, &count) != PMIX_SUCCESS) continue;
+        for (size_t i = 0; i < count; i++)
+            if (peers[i].rank < (pmix_rank_t)size) node[peers[i].rank] = number;
+        PMIX_PROC_FREE(peers, count);
+    }
+    free(list);
+    return true;
+}
+#endif
+
+static inline const char *lucid_ompi_session_dir(void)
+{
+    return opal_process_info.job_session_dir;
+}
+
+/** Processes of this job, and those of them on this node. */
+static inline int lucid_ompi_job_size(void)
+{
+    return (int)ompi_process_info.num_procs;
+}
+static inline int lucid_ompi_local_size(void)
+{
+    return (int)ompi_process_info.num_local_peers + 1;
 }
 
 #endif

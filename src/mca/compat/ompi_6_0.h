@@ -41,4 +41,7 @@ typedef ompi_count_array_t lucid_ompi_counts_t;
         }                                                                                                     \
     } while (0)
 
+/** What a component says of itself besides its version: nothing in this series. */
+#define LUCID_OMPI_COLL_DATA {MCA_BASE_METADATA_PARAM_NONE}
+
 #endif
