@@ -63,10 +63,17 @@ struct lazy_process {
     opal_list_t components;  /* the other coll components, in Open MPI's order */
     bool taken;              /* whether they are there */
     bool foreign;            /* whether one of them may communicate when it is set up */
+    bool threads;            /* whether several threads have ever been allowed */
     enum lazy_level level;
     int groups;              /* how many groups' hierarchical modules are kept to be shared */
 };
 extern struct lazy_process lucid_lazy;
+static inline bool lazy_threads(void)
+{
+    if (lucid_ompi_threads()) lucid_lazy.threads = true;
+    return lucid_lazy.threads;
+}
+
 OMPI_DECLSPEC extern const mca_coll_base_component_t mca_coll_lazy_component;
 
 /** The trampolines' module, which is that of the shadow table, and the one that tells when a ready communicator ends. */
@@ -136,7 +143,8 @@ mca_coll_base_comm_coll_t *lucid_lazy_table_copy(mca_coll_base_comm_coll_t *tabl
 /** Keeps the modules that were chosen for comm for later communicators of its group, if all its processes can. Collective if
  *  choice->grouped. An Open MPI error code. */
 int lucid_lazy_keep(ompi_communicator_t *comm, const struct lazy_choice *choice);
-/** MPI_COMM_WORLD ends (communicators can still be freed), or the framework is closed (they cannot). */
-void lucid_lazy_share_end(bool closing);
+/** The entries end: with MPI_COMM_WORLD, which is `last` (other communicators can still be freed then), or with the framework,
+ *  when they cannot any more: NULL. */
+void lucid_lazy_share_end(ompi_communicator_t *last);
 
 #endif

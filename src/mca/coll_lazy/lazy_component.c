@@ -12,6 +12,7 @@
 #include "../../core/log.h"
 #include "../../core/params.h"
 #include "lazy.h"
+#include "lazy_counters.h"
 
 struct lazy_process lucid_lazy;
 static bool aside; /* this process goes without */
@@ -42,6 +43,7 @@ static int register_parameters(void)
     for (int level = LAZY_OFF; level <= LAZY_SHARE; level++)
         if (strcmp(lucid_params()->lazy, names[level]) == 0) lucid_lazy.level = (enum lazy_level)level;
     lucid_lazy.groups = lucid_params()->lazy_groups;
+    lucid_lazy_counters_register();
     return OMPI_SUCCESS;
 }
 
@@ -58,7 +60,8 @@ static int init_query(bool progress_threads, bool mpi_threads)
 {
     opal_list_t *components = &ompi_coll_base_framework.framework_components;
     mca_base_component_list_item_t *own = own_item(components);
-    if (aside || own == NULL) return OMPI_ERR_NOT_AVAILABLE;
+    if (aside || own == NULL || lucid_lazy.level == LAZY_OFF) return OMPI_ERR_NOT_AVAILABLE;
+    lucid_lazy.threads = mpi_threads;
     opal_list_remove_item(components, &own->super); /* the walk we are called from has the next item already */
     opal_list_prepend(components, &own->super);
     return OMPI_SUCCESS;
@@ -73,7 +76,7 @@ static bool stands_aside(opal_list_t *components)
     OPAL_LIST_FOREACH(item, components, mca_base_component_list_item_t) {
         if (item != first && !lucid_lazy_is_local(item->cli_component->mca_component_name)) lucid_lazy.foreign = true;
     }
-    return lucid_lazy.foreign && ompi_mpi_thread_multiple;
+    return lazy_threads() && lucid_lazy.foreign;
 }
 
 static void take_over(opal_list_t *components)
@@ -107,7 +110,7 @@ static int close_component(void)
 {
     opal_list_item_t *item;
     if (lucid_lazy.taken) {
-        lucid_lazy_share_end(true);
+        lucid_lazy_share_end(NULL);
         lucid_lazy_shadow_close();
         while ((item = opal_list_remove_first(&lucid_lazy.components)) != NULL) {
             mca_base_component_close(((mca_base_component_list_item_t *)item)->cli_component,
@@ -116,7 +119,7 @@ static int close_component(void)
         }
         OBJ_DESTRUCT(&lucid_lazy.components);
     }
-    lucid_lazy.taken = lucid_lazy.foreign = aside = false;
+    lucid_lazy.taken = lucid_lazy.foreign = lucid_lazy.threads = aside = false;
     return OMPI_SUCCESS;
 }
 

@@ -11,6 +11,7 @@
 #include "../../core/log.h"
 #include "lazy.h"
 #include "lazy_account.h"
+#include "lazy_counters.h"
 
 static pthread_mutex_t once = PTHREAD_MUTEX_INITIALIZER;
 
@@ -18,7 +19,7 @@ static pthread_mutex_t once = PTHREAD_MUTEX_INITIALIZER;
  *  revoked communicator gets its modules without a message. */
 static bool may_share(const ompi_communicator_t *comm, mca_coll_base_comm_coll_t *waiting, int slot)
 {
-    return lucid_lazy.level == LAZY_SHARE && waiting == &lucid_lazy_partial && !ompi_mpi_thread_multiple && !lucid_lazy.foreign &&
+    return lucid_lazy.level == LAZY_SHARE && waiting == &lucid_lazy_partial && !lazy_threads() && !lucid_lazy.foreign &&
            lucid_lazy_slots[slot].class == LAZY_BLOCKING && !lucid_ompi_ft_enabled();
 }
 
@@ -54,6 +55,9 @@ static int make_ready(ompi_communicator_t *comm, int slot)
     if (shared != NULL && copy == NULL) return OMPI_ERR_OUT_OF_RESOURCE;
     if (copy != NULL) comm->c_coll = copy;
     int rc = copy != NULL ? OMPI_SUCCESS : select_modules(comm, waiting, slot, share);
+    if (rc == OMPI_SUCCESS) lazy_count(waiting, -1);
+    if (rc == OMPI_SUCCESS && copy != NULL) lazy_count(shared, 1);
+    if (rc == OMPI_SUCCESS && copy == NULL) lazy_count(selected_later, 1);
     lucid_account_ready(comm, slot, copy != NULL, rc);
     return rc;
 }
@@ -64,10 +68,10 @@ int lucid_lazy_ready(ompi_communicator_t *comm, int slot, struct lazy_use *use)
     use->record = NULL;
     if (!lazy_is_waiting(comm)) return OMPI_SUCCESS;
     lucid_account_use_begin(comm, use);
-    bool threads = ompi_mpi_thread_multiple;
-    if (threads) (void)pthread_mutex_lock(&once);
+    bool locks = lazy_threads() && !lucid_lazy.foreign;
+    if (locks) (void)pthread_mutex_lock(&once);
     if (lazy_is_waiting(comm)) rc = make_ready(comm, slot);
-    if (threads) (void)pthread_mutex_unlock(&once);
+    if (locks) (void)pthread_mutex_unlock(&once);
     return rc;
 }
 

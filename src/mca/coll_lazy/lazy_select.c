@@ -26,7 +26,8 @@ const struct lazy_slot_info lucid_lazy_slots[LAZY_SLOT_COUNT] = {
 
 /* Components whose query and enable neither send nor wait, in every version of the series that are supported. */
 static const char *const local_components[] = {"self", "basic",      "tuned", "libnbc",  "inter", "sm",    "adapt", "han",
-                                               "sync", "monitoring", "cuda",  "ftagree", "xhc",   "acoll", "demo"};
+                                               "sync", "monitoring", "cuda",  "ftagree", "xhc",   "acoll", "demo",
+                                               "sparse", "hier"};
 /* Components whose modules hold nothing that belongs to one communicator, apart from its group. */
 static const char *const shareable_components[] = {"self", "basic", "tuned", "libnbc", "han"};
 

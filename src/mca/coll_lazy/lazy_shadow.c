@@ -16,6 +16,7 @@
 
 #include "lazy.h"
 #include "lazy_account.h"
+#include "lazy_counters.h"
 
 mca_coll_base_comm_coll_t lucid_lazy_shadow, lucid_lazy_partial;
 mca_coll_base_module_t lucid_lazy_module, lucid_lazy_keeper;
@@ -30,8 +31,9 @@ static enum { UNKNOWN, YES, NO } is_libnbc[2];
 static int shadow_ends(mca_coll_base_module_t *module, ompi_communicator_t *comm)
 {
     if (!lazy_is_waiting(comm)) return OMPI_SUCCESS;
+    lazy_count(waiting, -1);
     lucid_account_freed(comm);
-    if (comm == &ompi_mpi_comm_world.comm) lucid_lazy_share_end(false);
+    if (comm == &ompi_mpi_comm_world.comm) lucid_lazy_share_end(comm);
     mca_coll_base_comm_coll_t *own = lucid_lazy_table_new();
     if (own == NULL) abort(); /* Open MPI would take the shared table apart */
     for (int slot = 0; slot < LAZY_SLOT_COUNT; slot++) {
@@ -47,7 +49,7 @@ static int shadow_ends(mca_coll_base_module_t *module, ompi_communicator_t *comm
 static int keeper_ends(mca_coll_base_module_t *module, ompi_communicator_t *comm)
 {
     lucid_account_freed(comm);
-    if (comm == &ompi_mpi_comm_world.comm) lucid_lazy_share_end(false);
+    if (comm == &ompi_mpi_comm_world.comm) lucid_lazy_share_end(comm);
     return OMPI_SUCCESS;
 }
 
@@ -161,18 +163,21 @@ static mca_coll_base_comm_coll_t *table_to_wait_with(ompi_communicator_t *comm)
 {
     if (lucid_lazy.level == LAZY_OFF) return NULL;
     if (OMPI_COMM_IS_INTRA(comm) && !has_preference(comm) && libnbc_serves(comm)) return &lucid_lazy_partial;
-    return ompi_mpi_thread_multiple || lucid_lazy.foreign ? NULL : &lucid_lazy_shadow;
+    return lazy_threads() || lucid_lazy.foreign ? NULL : &lucid_lazy_shadow;
 }
 
 int lucid_lazy_begin(ompi_communicator_t *comm)
 {
     struct lazy_choice choice = {0};
     mca_coll_base_comm_coll_t *shared = table_to_wait_with(comm), *given = comm->c_coll;
+    lazy_count(created, 1);
     if (shared == NULL) {
+        lazy_count(selected_at_once, 1);
         int rc = lucid_lazy_select(comm, given, &choice);
         lucid_account_created(comm);
         return rc;
     }
+    lazy_count(waiting, 1);
     comm->c_coll = shared;
     OBJ_RELEASE(given->module_list);
     free(given);

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "lazy.h"
+#include "lazy_counters.h"
 
 /* Entries whose modules are local to the process: no agreement is needed, each decides for itself. */
 #define LOCAL_LIMIT 4096
@@ -109,6 +110,7 @@ static void add(ompi_communicator_t *comm, bool grouped)
     entry->next = buckets[entry->hash % BUCKETS];
     buckets[entry->hash % BUCKETS] = entry;
     outlive(table);
+    lazy_count(groups, 1);
     if (grouped) grouped_count++;
     else local_count++;
 }
@@ -119,34 +121,68 @@ int lucid_lazy_keep(ompi_communicator_t *comm, const struct lazy_choice *choice)
     if (choice->grouped && lucid_lazy.groups == 0) return OMPI_SUCCESS;
     int rc = choice->grouped ? agree_on_room(comm, choice, &room) : OMPI_SUCCESS;
     if (rc == OMPI_SUCCESS && room) add(comm, choice->grouped);
+    if (rc == OMPI_SUCCESS && !room) lazy_count(groups_refused, 1);
     return rc;
 }
 
-/** han frees its sub-communicators with its last reference; where communicators are gone already, it must not have one. */
-static void end_entry(struct entry *entry, bool closing)
+static void release_modules(mca_coll_base_comm_coll_t *table)
 {
-    if (!closing || !entry->grouped) {
-        mca_coll_base_avail_coll_t *listed;
-        for (int slot = 0; slot < LAZY_SLOT_COUNT; slot++)
-            if (*lazy_table_owner(entry->table, slot) != NULL) OBJ_RELEASE(*lazy_table_owner(entry->table, slot));
-        OPAL_LIST_FOREACH(listed, entry->table->module_list, mca_coll_base_avail_coll_t) OBJ_RELEASE(listed->ac_module);
+    mca_coll_base_avail_coll_t *listed;
+    for (int slot = 0; slot < LAZY_SLOT_COUNT; slot++)
+        if (*lazy_table_owner(table, slot) != NULL) OBJ_RELEASE(*lazy_table_owner(table, slot));
+    OPAL_LIST_FOREACH(listed, table->module_list, mca_coll_base_avail_coll_t) OBJ_RELEASE(listed->ac_module);
+}
+
+static bool lists(mca_coll_base_comm_coll_t *table, const mca_coll_base_module_t *module)
+{
+    mca_coll_base_avail_coll_t *listed;
+    OPAL_LIST_FOREACH(listed, table->module_list, mca_coll_base_avail_coll_t) {
+        if (listed->ac_module == module) return true;
     }
+    return false;
+}
+
+/** Whether a module has other users than the entry, and `last`, which ends. */
+static bool in_use(const struct entry *entry, mca_coll_base_module_t *module, ompi_communicator_t *last)
+{
+    int references = 1 + (last != NULL && !lazy_is_waiting(last) && lists(last->c_coll, module));
+    for (int slot = 0; slot < LAZY_SLOT_COUNT; slot++) references += *lazy_table_owner(entry->table, slot) == module;
+    return module->super.obj_reference_count != references;
+}
+
+/** han frees its sub-communicators with its last reference. When communicators that the program has not freed are still there
+ *  then, or when communicators are gone altogether, Open MPI has been quicker: so that han must not end any more. */
+static bool may_end(const struct entry *entry, ompi_communicator_t *last)
+{
+    mca_coll_base_avail_coll_t *listed;
+    if (!entry->grouped) return true;
+    if (last == NULL) return false;
+    OPAL_LIST_FOREACH(listed, entry->table->module_list, mca_coll_base_avail_coll_t) {
+        if (strcmp(listed->ac_component_name, "han") == 0 && in_use(entry, listed->ac_module, last)) return false;
+    }
+    return true;
+}
+
+static void end_entry(struct entry *entry, ompi_communicator_t *last)
+{
+    if (may_end(entry, last)) release_modules(entry->table);
     OPAL_LIST_RELEASE(entry->table->module_list);
     free(entry->table);
     OBJ_RELEASE(entry->group);
     free(entry);
 }
 
-void lucid_lazy_share_end(bool closing)
+void lucid_lazy_share_end(ompi_communicator_t *last)
 {
     for (int i = 0; i < BUCKETS; i++) {
         struct entry *entry = buckets[i];
         buckets[i] = NULL;
         while (entry != NULL) {
             struct entry *next = entry->next;
-            end_entry(entry, closing);
+            end_entry(entry, last);
             entry = next;
         }
     }
+    lazy_count(groups, -(grouped_count + local_count));
     grouped_count = local_count = 0;
 }
