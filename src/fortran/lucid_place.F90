@@ -21,6 +21,7 @@ module lucid_place
     logical :: everywhere = .false.     ! every process maps with a seed of its own
     character(len=24) :: algorithm = '' ! '': auto
     real(c_double) :: seconds = 0       ! time budget of the mapping; 0: chosen
+    real(c_double) :: change_seconds = 0 ! what the program itself will spend on a change beside moving data
     integer(int64) :: seed = 0
   end type
 
@@ -28,24 +29,36 @@ module lucid_place
   type, public :: lucid_decision
     logical :: reordered = .false.
     character(len=160) :: reason = ''
-    real(c_double) :: before = 0, after = 0, mapping = 0, creating = 0, moving = 0
+    real(c_double) :: before = 0, after = 0, mapping = 0, measuring = 0, creating = 0, moving = 0
     integer(int64) :: break_even = 0
+  end type
+
+  ! What reordering has brought: seconds and bytes between nodes of an iteration.
+  type, public :: lucid_review
+    real(c_double) :: before = 0, after = 0
+    integer(int64) :: between_before = 0, between_after = 0
+    logical :: taken_back = .false.
   end type
 
   ! What passes between the languages: figures of lucid_decision_t, and of lucid_reorder_options_t.
   type, bind(C) :: options_in_c
     integer(c_int64_t) :: kinds, recorded, remaining, moved_bytes, seed
-    real(c_double) :: seconds
+    real(c_double) :: seconds, change_seconds
     integer(c_int) :: always, everywhere
   end type
   type, bind(C) :: decision_in_c
-    real(c_double) :: times(5)
+    real(c_double) :: times(6)
     integer(c_int64_t) :: break_even
     integer(c_int) :: reordered
     character(kind=c_char) :: reason(160)
   end type
+  type, bind(C) :: review_in_c
+    real(c_double) :: before, after
+    integer(c_int64_t) :: between_before, between_after
+    integer(c_int) :: taken_back
+  end type
 
-  public :: lucid_comm_reorder, lucid_mapping, lucid_redistribute
+  public :: lucid_comm_reorder, lucid_mapping, lucid_redistribute, lucid_reorder_review
 
   interface
     subroutine reorder_in_c(comm, session, options, algorithm, newcomm, decision, k, ierror) &
@@ -56,6 +69,16 @@ module lucid_place
       character(kind=c_char) :: algorithm(*)
       type(decision_in_c) :: decision
       integer, optional :: k(*)
+      integer, optional :: ierror
+    end subroutine
+
+    subroutine review_in_c_call(original, before, recorded_before, newcomm, after, recorded_after, take_back, review, ierror) &
+        bind(C, name="lucid_f_reorder_review")
+      import :: c_int, c_int64_t, review_in_c
+      integer :: original, before, newcomm, after
+      integer(c_int64_t) :: recorded_before, recorded_after
+      integer(c_int) :: take_back
+      type(review_in_c) :: review
       integer, optional :: ierror
     end subroutine
 
@@ -76,6 +99,15 @@ module lucid_place
     module procedure reorder_integer
 #ifdef LUCID_F08
     module procedure reorder_f08
+#endif
+  end interface
+
+  ! Compares a session on the old communicator with one on the new one; take_back: a new one that is no better is freed, and
+  ! newcomm becomes `original`.
+  interface lucid_reorder_review
+    module procedure review_integer
+#ifdef LUCID_F08
+    module procedure review_f08
 #endif
   end interface
 
@@ -100,14 +132,15 @@ contains
     type(decision_in_c) :: from_c
     integer :: i
     to_c = options_in_c(options%kinds, options%recorded, options%remaining, options%moved_bytes, options%seed, &
-                        options%seconds, merge(1, 0, options%always), merge(1, 0, options%everywhere))
+                        options%seconds, options%change_seconds, merge(1, 0, options%always), merge(1, 0, options%everywhere))
     call reorder_in_c(comm, session, to_c, trim(options%algorithm) // c_null_char, newcomm, from_c, k, ierror)
     decision%reordered = from_c%reordered /= 0
     decision%before = from_c%times(1)
     decision%after = from_c%times(2)
     decision%mapping = from_c%times(3)
-    decision%creating = from_c%times(4)
-    decision%moving = from_c%times(5)
+    decision%measuring = from_c%times(4)
+    decision%creating = from_c%times(5)
+    decision%moving = from_c%times(6)
     decision%break_even = from_c%break_even
     do i = 1, len(decision%reason)
       decision%reason(i:i) = from_c%reason(i)
@@ -121,7 +154,32 @@ contains
     call redistribute_in_c(buffer, count, datatype, k, comm, ierror)
   end subroutine
 
+  subroutine review_integer(original, before, recorded_before, newcomm, after, recorded_after, take_back, review, ierror)
+    integer :: original, before, newcomm, after
+    integer(int64), intent(in) :: recorded_before, recorded_after
+    logical, intent(in) :: take_back
+    type(lucid_review), intent(out) :: review
+    integer, optional :: ierror
+    integer(c_int64_t) :: recorded(2)
+    type(review_in_c) :: from_c
+    recorded = [recorded_before, recorded_after]
+    call review_in_c_call(original, before, recorded(1), newcomm, after, recorded(2), merge(1, 0, take_back), from_c, ierror)
+    review = lucid_review(from_c%before, from_c%after, from_c%between_before, from_c%between_after, from_c%taken_back /= 0)
+  end subroutine
+
 #ifdef LUCID_F08
+  subroutine review_f08(original, before, recorded_before, newcomm, after, recorded_after, take_back, review, ierror)
+    use mpi_f08, only: MPI_Comm
+    type(MPI_Comm) :: original, newcomm
+    integer :: before, after
+    integer(int64), intent(in) :: recorded_before, recorded_after
+    logical, intent(in) :: take_back
+    type(lucid_review), intent(out) :: review
+    integer, optional :: ierror
+    call review_integer(original%MPI_VAL, before, recorded_before, newcomm%MPI_VAL, after, recorded_after, take_back, review, &
+                        ierror)
+  end subroutine
+
   subroutine reorder_f08(comm, session, options, newcomm, decision, k, ierror)
     use mpi_f08, only: MPI_Comm
     type(MPI_Comm) :: comm, newcomm

@@ -4,6 +4,7 @@ program place_fortran
   use mpi_f08
   use lucid
   use lucid_place
+  use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   type(MPI_Comm) :: newcomm
   type(lucid_reorder_options) :: options
@@ -50,6 +51,7 @@ program place_fortran
   end do
   call expect(all(seen))
 
+  call check_review(session)
   if (decision%reordered) call MPI_Comm_free(newcomm)
   call lucid_session_free(session, ierror)
   call lucid_finalize(ierror)
@@ -59,6 +61,31 @@ program place_fortran
   if (all_failures > 0) error stop 1
 
 contains
+
+  ! The same ring again: no bytes more between nodes. Against itself nothing is gained, and what was reordered is taken back.
+  subroutine check_review(before)
+    integer, intent(in) :: before
+    integer :: original, after, again, code, message
+    type(lucid_review) :: review
+    type(MPI_Comm) :: copy
+    original = before
+    call lucid_session_start(newcomm, 'again', after, code)
+    call expect(code == LUCID_SUCCESS)
+    do again = 1, 5
+      call MPI_Sendrecv(rank, 1, MPI_INTEGER, mod(new_rank + 1, size), 0, message, 1, MPI_INTEGER, mod(new_rank + size - 1, size), &
+                        0, newcomm, MPI_STATUS_IGNORE)
+    end do
+    call lucid_session_suspend(after, code)
+    call lucid_reorder_review(MPI_COMM_WORLD, original, 5_int64, newcomm, after, 5_int64, .false., review, code)
+    call expect(code == LUCID_SUCCESS)
+    call expect(.not. review%taken_back .and. review%between_after <= review%between_before)
+    call MPI_Comm_dup(MPI_COMM_WORLD, copy)
+    call lucid_reorder_review(MPI_COMM_WORLD, original, 5_int64, copy, original, 5_int64, .true., review, code)
+    call expect(code == LUCID_SUCCESS)
+    call expect(review%taken_back .and. review%between_after == review%between_before .and. copy == MPI_COMM_WORLD)
+    call lucid_session_free(after, code)
+    call expect(code == LUCID_SUCCESS)
+  end subroutine
 
   subroutine expect(good)
     logical, intent(in) :: good
