@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The agreement before a reduction: a recursive doubling of a few numbers (whole ones, so that the order of the sums does not matter). */
+#ifndef LUCID_SPARSE_AGREE_H
+#define LUCID_SPARSE_AGREE_H
+
+#include "sparse_slice.h"
+
+/* On the wire as it is: all ranks run the same library on the same kind of machine, else `magic` differs. */
+struct sparse_terms {
+    uint32_t magic, ranks;     /* SPARSE_MAGIC; ranks that these are the sums of */
+    uint32_t cannot, observed; /* ranks without memory; ranks that know how unions grow here */
+    uint64_t density, growth;  /* sums, in 2^-32 and 2^-20 */
+};
+
+#define SPARSE_MAGIC UINT32_C(0x4c535031) /* "LSP1" */
+
+struct sparse_agreement {
+    const struct sparse_transport *transport;
+    int tag;
+    struct sparse_record *record;
+    struct sparse_fold fold;
+    struct sparse_terms terms, received;
+    int resume, k;
+    struct { union sparse_request request; bool active; size_t bytes; } slot[2]; /* receive, send */
+};
+
+void sparse_agree_init(struct sparse_agreement *a, const struct sparse_transport *transport, int tag, struct sparse_record *record,
+                       bool cannot, double density, const double *growth);
+
+/* Resumable. SPARSE_FAILED also for numbers that are none of ours: then this rank cannot know what the others do. */
+enum sparse_status sparse_agree(struct sparse_agreement *a);
+
+void sparse_agree_cancel(struct sparse_agreement *a);
+
+#endif

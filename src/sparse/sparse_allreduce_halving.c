@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Allreduce by recursive halving and an allgather: Rabenseifner's algorithm. Every part is computed once, by one rank, and handed to all
+ * the others encoded, so that all have the same bits.
+ *
+ * When: long vectors, unless the inputs are disjoint.
+ * Cost: that of halving (sparse_halving.c), and sum over k < s of (alpha + beta n/2^(k+1) e(u(p))), n written, and for the ranks that stood
+ * aside alpha + beta n e(u(p)). Dense: 2 s alpha + 2 (p-1)/p beta n + (p-1)/p gamma n.
+ * Source: Rabenseifner, ICCS 2004; Rabenseifner and Traeff, EuroPVM/MPI 2004. */
+#include "sparse_slice.h"
+#include "sparse_step.h"
+
+/* The parts of the pair's place come in the order in which that place collected them. */
+static struct sparse_span collected(const struct sparse_slice *s)
+{
+    int place = sparse_fold_place(&s->fold, s->transport->rank);
+    return (struct sparse_span){(size_t)sparse_fold_position(&s->fold, place), s->positions};
+}
+
+enum sparse_status sparse_allreduce_halving(struct sparse_slice *s)
+{
+    const struct sparse_fold *fold = &s->fold;
+    size_t position = collected(s).base;
+    STEP_BEGIN(s->resume);
+    s->acc = sparse_run_begin(s, 0);
+    sparse_slice_encode(s, sparse_all(s), s->acc);
+    STEP_AWAIT(sparse_fold_in(s));
+    if (fold->self < 0) {
+        s->all = sparse_run_begin(s, 3);
+        sparse_receive(s, 0, s->all->base, collected(s), fold->partner);
+        STEP_AWAIT(sparse_wait(s));
+        sparse_received(s, 0, s->all, 0, collected(s));
+        sparse_slice_decode(s, collected(s), s->all);
+        STEP_RETURN;
+    }
+    STEP_AWAIT(sparse_halve(s));
+    s->extent = 1;
+    for (s->k = fold->steps - 1; s->k >= 0; s->k--) {
+        struct sparse_span mine = {position, s->extent}, theirs = {position ^ s->extent, s->extent};
+        int peer = sparse_fold_rank(fold, fold->self ^ 1 << s->k);
+        sparse_receive(s, 0, s->all->base + s->all->used, theirs, peer);
+        sparse_send(s, 1, s->all, mine, peer);
+        if (s->extent == 1) sparse_slice_decode(s, mine, s->all);
+        STEP_AWAIT(sparse_wait(s));
+        s->all->used += sparse_received(s, 0, s->all, s->all->used, (struct sparse_span){position ^ s->extent, s->extent});
+        sparse_slice_decode(s, (struct sparse_span){position ^ s->extent, s->extent}, s->all);
+        s->extent *= 2;
+    }
+    if (fold->partner < 0) STEP_RETURN;
+    sparse_send(s, 1, s->all, collected(s), fold->partner);
+    STEP_AWAIT(sparse_wait(s));
+    STEP_END;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The choice: every rank evaluates the same formulas (sparse_model.c) on the same agreed numbers and takes the cheapest of the algorithms of
+ * the kind, encoded or dense, or the MPI library's own routine unless ours gains at least the margin. */
+#include "sparse_state.h"
+
+/* Without anything learned, inputs are taken for independent. */
+#define INDEPENDENT 1.0
+
+static const struct range { enum sparse_algorithm first, last; } ranges[SPARSE_KINDS] = {
+    [SPARSE_REDUCE] = {SPARSE_REDUCE_BINOMIAL, SPARSE_REDUCE_DIRECT},
+    [SPARSE_ALLREDUCE] = {SPARSE_ALLREDUCE_DOUBLING, SPARSE_ALLREDUCE_RING},
+    [SPARSE_REDUCE_SCATTER] = {SPARSE_SCATTER_HALVING, SPARSE_SCATTER_PAIRWISE},
+    [SPARSE_SCAN] = {SPARSE_SCAN_DOUBLING, SPARSE_SCAN_DOUBLING},
+    [SPARSE_EXSCAN] = {SPARSE_SCAN_DOUBLING, SPARSE_SCAN_DOUBLING}};
+
+struct sparse_estimate sparse_choice_estimate(const struct sparse_call *call, size_t elements, const struct sparse_terms *terms)
+{
+    struct sparse_estimate e = {.elements = elements, .size = call->operator.size, .ranks = call->transport->size,
+                                .commutative = call->operator.commutative, .growth = INDEPENDENT};
+    if (terms->ranks > 0) e.density = (double)terms->density / 0x1p32 / terms->ranks;
+    if (terms->observed > 0) e.growth = (double)terms->growth / 0x1p20 / terms->observed;
+    return e;
+}
+
+static bool is_forced(enum sparse_kind kind, const struct sparse_parameters *parameters)
+{
+    return parameters->algorithm >= ranges[kind].first && parameters->algorithm <= ranges[kind].last;
+}
+
+struct sparse_choice sparse_choose(enum sparse_kind kind, bool may_pass_on, const struct sparse_estimate *estimate,
+                                   const struct sparse_parameters *parameters)
+{
+    struct range range = ranges[kind];
+    struct sparse_choice best = {SPARSE_LIBRARY, false};
+    double least = 0;
+    bool forced = is_forced(kind, parameters);
+    if (forced) range.first = range.last = parameters->algorithm;
+    for (enum sparse_algorithm a = range.first; a <= range.last; a++)
+        for (int dense = parameters->dense; dense < 2; dense++) {
+            if (forced && dense != parameters->dense) continue;
+            double cost = sparse_cost(a, a, dense, estimate, parameters);
+            if (best.algorithm == SPARSE_LIBRARY || cost < least) {
+                best = (struct sparse_choice){a, dense};
+                least = cost;
+            }
+        }
+    if (!may_pass_on || forced || parameters->always) return best;
+    if (best.dense || least * parameters->margin > sparse_cost(SPARSE_LIBRARY, range.first, true, estimate, parameters))
+        return (struct sparse_choice){SPARSE_LIBRARY, false};
+    return best;
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One reduction from its description to its result: look, agree, choose, then the slices through the algorithm. */
+#include "sparse_collective.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sparse_plan.h"
+#include "sparse_state.h"
+#include "sparse_step.h"
+
+typedef enum sparse_status algorithm_fn(struct sparse_slice *s);
+
+static algorithm_fn *const algorithms[SPARSE_ALGORITHMS] = {
+    [SPARSE_REDUCE_BINOMIAL] = sparse_reduce_binomial,       [SPARSE_REDUCE_HALVING] = sparse_reduce_halving,
+    [SPARSE_REDUCE_DIRECT] = sparse_reduce_direct,           [SPARSE_ALLREDUCE_DOUBLING] = sparse_allreduce_doubling,
+    [SPARSE_ALLREDUCE_HALVING] = sparse_allreduce_halving,   [SPARSE_ALLREDUCE_RING] = sparse_allreduce_ring,
+    [SPARSE_SCATTER_HALVING] = sparse_scatter_halving,       [SPARSE_SCATTER_PAIRWISE] = sparse_scatter_pairwise,
+    [SPARSE_SCAN_DOUBLING] = sparse_scan_doubling};
+
+struct sparse_collective {
+    struct sparse_call call;
+    struct sparse_parameters parameters;
+    struct sparse_class *class;
+    struct sparse_agreement agreement;
+    struct sparse_record record;
+    struct sparse_plan plan;
+    size_t elements;
+    size_t *offset;
+    char *memory;          /* of the lanes, and the parked result */
+    size_t memory_bytes;
+    double sampled, agreed;
+    struct sparse_choice choice;
+    bool borrowed_handle;
+    enum sparse_status status;
+    int resume;
+    size_t slices;
+    struct sparse_slice lane[SPARSE_LANES];
+    size_t next[SPARSE_LANES]; /* the slice that a lane is at, or will begin */
+    bool busy[SPARSE_LANES];
+};
+
+struct sparse_state *sparse_state_create(void)
+{
+    struct sparse_state *state = calloc(1, sizeof *state);
+    if (state) state->spare = calloc(1, sizeof *state->spare);
+    if (state && state->spare) return state;
+    free(state);
+    return NULL;
+}
+
+void sparse_state_destroy(struct sparse_state *state)
+{
+    if (!state) return;
+    if (state->scratch.memory) state->scratch.release(state->scratch.context, state->scratch.memory);
+    free(state->spare);
+    free(state);
+}
+
+static size_t all_elements(const struct sparse_call *call)
+{
+    size_t sum = 0, p = (size_t)call->transport->size;
+    if (call->kind != SPARSE_REDUCE_SCATTER) return call->count;
+    if (!call->counts) return call->count * p;
+    for (size_t r = 0; r < p; r++) sum += call->counts[r];
+    return sum;
+}
+
+/* Without a message: is it nothing for us? */
+static bool is_obvious(const struct sparse_call *call, size_t elements)
+{
+    const struct sparse_parameters *parameters = call->parameters;
+    size_t bytes = elements * call->operator.size;
+    if (call->transport->size < 2 || elements == 0 || call->operator.apply == NULL) return true;
+    if (parameters->always || parameters->algorithm != SPARSE_LIBRARY) return false;
+    if (bytes < parameters->short_bytes) return true;
+    return call->may_pass_on && !sparse_class_looks(sparse_state_class(call->state, bytes), parameters);
+}
+
+static void *take_memory(const struct sparse_parameters *parameters, size_t bytes)
+{
+    return parameters->allocate ? parameters->allocate(parameters->memory_context, bytes) : malloc(bytes);
+}
+
+static void give_memory(const struct sparse_parameters *parameters, void *memory)
+{
+    if (memory == NULL) return;
+    if (parameters->allocate) parameters->release(parameters->memory_context, memory);
+    else free(memory);
+}
+
+static struct sparse_collective *make_handle(const struct sparse_call *call)
+{
+    struct sparse_collective *c = take_memory(call->parameters, sizeof *c);
+    bool borrowed = c == NULL && !call->state->spare_lent;
+    if (borrowed) {
+        c = call->state->spare;
+        call->state->spare_lent = true;
+    }
+    if (!c) return NULL;
+    memset(c, 0, sizeof *c);
+    c->borrowed_handle = borrowed;
+    c->call = *call;
+    c->parameters = *call->parameters;
+    return c;
+}
+
+static void release_handle(struct sparse_collective *c)
+{
+    struct sparse_parameters parameters = c->parameters;
+    if (c->borrowed_handle) c->call.state->spare_lent = false;
+    else give_memory(&parameters, c);
+}
+
+static bool make_offsets(struct sparse_collective *c)
+{
+    size_t p = (size_t)c->call.transport->size;
+    if (c->call.kind != SPARSE_REDUCE_SCATTER) return true;
+    c->offset = take_memory(&c->parameters, (p + 1) * sizeof *c->offset);
+    if (!c->offset) return false;
+    c->offset[0] = 0;
+    for (size_t r = 0; r < p; r++) c->offset[r + 1] = c->offset[r] + (c->call.counts ? c->call.counts[r] : c->call.count);
+    return true;
+}
+
+/* Everything that will be needed, whatever is chosen. */
+static bool make_room(struct sparse_collective *c)
+{
+    if (!make_offsets(c)) return false;
+    sparse_plan_init(&c->plan, &c->call, c->offset, c->elements, c->parameters.slice_bytes);
+    c->memory_bytes = sparse_plan_memory(&c->plan);
+    c->memory = sparse_state_borrow(c->call.state, &c->parameters, c->memory_bytes);
+    return c->memory != NULL;
+}
+
+enum sparse_status sparse_collective_create(const struct sparse_call *call, struct sparse_collective **collective)
+{
+    size_t elements = all_elements(call);
+    *collective = NULL;
+    if (is_obvious(call, elements)) return SPARSE_NOT_OURS;
+    struct sparse_collective *c = make_handle(call);
+    if (!c) return SPARSE_FAILED;
+    c->elements = elements;
+    c->record.peer = -1;
+    c->status = SPARSE_PENDING;
+    c->class = sparse_state_class(call->state, elements * call->operator.size);
+    c->sampled = sparse_sample(&call->operator, call->input, elements, c->parameters.sample_lines);
+    bool cannot = !make_room(c);
+    sparse_agree_init(&c->agreement, call->transport, call->tag, &c->record, cannot, c->sampled,
+                      c->class->observed ? &c->class->growth : NULL);
+    *collective = c;
+    return SPARSE_PENDING;
+}
+
+/* Sets the choice; false when it is the library's own routine's turn, or nobody's. */
+static bool decide(struct sparse_collective *c)
+{
+    const struct sparse_terms *terms = &c->agreement.terms;
+    struct sparse_estimate estimate = sparse_choice_estimate(&c->call, c->elements, terms);
+    c->agreed = estimate.density;
+    if (terms->cannot > 0) {
+        if (!c->call.may_pass_on) c->record.error = SPARSE_NO_MEMORY;
+        return false;
+    }
+    c->choice = sparse_choose(c->call.kind, c->call.may_pass_on, &estimate, &c->parameters);
+    if (c->call.may_pass_on) sparse_class_answer(c->class, c->choice.algorithm == SPARSE_LIBRARY);
+    return c->choice.algorithm != SPARSE_LIBRARY;
+}
+
+static char *parked(const struct sparse_collective *c)
+{
+    bool used = c->slices > 1 && c->plan.parked > 0;
+    return used ? c->memory + sparse_plan_memory(&c->plan) - c->plan.parked : NULL;
+}
+
+static void begin_lanes(struct sparse_collective *c)
+{
+    c->slices = sparse_plan_slices(&c->plan, c->choice.algorithm);
+    for (size_t i = 0; i < SPARSE_LANES; i++) {
+        struct sparse_slice *lane = &c->lane[i];
+        sparse_plan_lane(&c->plan, c->choice.algorithm, c->slices, c->memory + i * (c->plan.areas + c->plan.tables), lane);
+        lane->record = &c->record;
+        lane->tag = c->call.tag + 1 + (int)i;
+        lane->dense = c->choice.dense;
+        if (parked(c)) lane->output = parked(c);
+        c->next[i] = i;
+    }
+}
+
+/* The slices of one lane, one behind the other: every rank sends and receives those of one tag in the same order. */
+static enum sparse_status run_lane(struct sparse_collective *c, size_t i)
+{
+    while (c->next[i] < c->slices) {
+        if (!c->busy[i]) sparse_plan_cut(&c->plan, c->choice.algorithm, c->slices, c->next[i], &c->lane[i]);
+        c->busy[i] = true;
+        enum sparse_status status = algorithms[c->choice.algorithm](&c->lane[i]);
+        if (status != SPARSE_DONE) return status;
+        c->busy[i] = false;
+        c->next[i] += SPARSE_LANES;
+    }
+    return SPARSE_DONE;
+}
+
+static enum sparse_status run_lanes(struct sparse_collective *c)
+{
+    enum sparse_status all = SPARSE_DONE;
+    for (size_t i = 0; i < SPARSE_LANES && all != SPARSE_FAILED; i++) {
+        enum sparse_status one = run_lane(c, i);
+        if (one != SPARSE_DONE) all = one;
+    }
+    return all;
+}
+
+static enum sparse_status finish(struct sparse_collective *c)
+{
+    if (c->record.error != SPARSE_NO_ERROR) return SPARSE_FAILED;
+    if (parked(c)) memcpy(c->call.output, parked(c), c->plan.result);
+    if (!c->choice.dense) sparse_class_learn(c->class, &c->record);
+    return SPARSE_DONE;
+}
+
+static enum sparse_status go_on(struct sparse_collective *c)
+{
+    STEP_BEGIN(c->resume);
+    STEP_AWAIT(sparse_agree(&c->agreement));
+    if (!decide(c)) return c->record.error == SPARSE_NO_ERROR ? SPARSE_NOT_OURS : SPARSE_FAILED;
+    begin_lanes(c);
+    STEP_AWAIT(run_lanes(c));
+    STEP_END;
+}
+
+enum sparse_status sparse_collective_step(struct sparse_collective *c)
+{
+    if (c->status != SPARSE_PENDING) return c->status;
+    c->status = go_on(c);
+    if (c->status == SPARSE_DONE) c->status = finish(c);
+    return c->status;
+}
+
+void sparse_collective_outcome(const struct sparse_collective *c, struct sparse_outcome *outcome)
+{
+    const struct sparse_record *r = &c->record;
+    *outcome = (struct sparse_outcome){
+        .algorithm = c->choice.algorithm, .dense = c->choice.dense, .error = r->error, .code = r->code, .peer = r->peer,
+        .sampled = c->sampled, .agreed = c->agreed, .messages = r->messages, .sent = r->sent, .sent_dense = r->sent_dense,
+        .received = r->received, .elements = r->input.elements, .exceptions = r->input.exceptions};
+}
+
+const char *sparse_outcome_text(const struct sparse_outcome *outcome, int rank, char *text, size_t size)
+{
+    const char *name = sparse_algorithm_name(outcome->algorithm);
+    switch (outcome->error) {
+    case SPARSE_NO_ERROR: snprintf(text, size, "rank %d: %s: no error", rank, name); break;
+    case SPARSE_NO_MEMORY: snprintf(text, size, "rank %d: a rank has no memory for a sparse reduction; free some", rank); break;
+    case SPARSE_CORRUPT:
+        snprintf(text, size, "rank %d: %s: a message from rank %d is damaged or of another version of Lucid; the result is void", rank,
+                 name, outcome->peer);
+        break;
+    case SPARSE_PEER_FAILED:
+        snprintf(text, size, "rank %d: %s: rank %d has failed, see its message; the result is void", rank, name, outcome->peer);
+        break;
+    case SPARSE_TRANSPORT:
+        snprintf(text, size, "rank %d: %s: error %d of the transport with rank %d; the result is void", rank, name, outcome->code,
+                 outcome->peer);
+        break;
+    }
+    return text;
+}
+
+void sparse_collective_destroy(struct sparse_collective *c)
+{
+    if (!c) return;
+    sparse_agree_cancel(&c->agreement);
+    for (size_t i = 0; i < SPARSE_LANES; i++)
+        if (c->lane[i].transport) sparse_slice_cancel(&c->lane[i]);
+    sparse_state_return(c->call.state, &c->parameters, c->memory, c->memory_bytes);
+    give_memory(&c->parameters, c->offset);
+    release_handle(c);
+}

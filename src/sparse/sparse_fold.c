@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ranks on a hypercube, see sparse_slice.h. With p = 2^s + r ranks the first 2r form pairs (2i, 2i + 1), one of each stands aside, so
+ * that every place of the cube stands for consecutive ranks. Rabenseifner and Traeff, EuroPVM/MPI 2004, discuss the alternatives. */
+#include "sparse_slice.h"
+
+void sparse_fold_init(struct sparse_fold *fold, int rank, int size, int root)
+{
+    *fold = (struct sparse_fold){.cube = 1, .partner = -1, .root = root};
+    while (fold->cube <= size / 2) {
+        fold->cube *= 2;
+        fold->steps++;
+    }
+    fold->extra = size - fold->cube;
+    if (rank >= 2 * fold->extra) {
+        fold->self = rank - fold->extra;
+        return;
+    }
+    fold->self = sparse_fold_rank(fold, rank / 2) == rank ? rank / 2 : -1;
+    fold->partner = rank ^ 1;
+}
+
+int sparse_fold_rank(const struct sparse_fold *fold, int self)
+{
+    if (self >= fold->extra) return self + fold->extra;
+    return fold->root == 2 * self + 1 ? fold->root : 2 * self;
+}
+
+int sparse_fold_place(const struct sparse_fold *fold, int rank)
+{
+    return rank < 2 * fold->extra ? rank / 2 : rank - fold->extra;
+}
+
+int sparse_fold_position(const struct sparse_fold *fold, int self)
+{
+    int position = 0;
+    for (int k = 0; k < fold->steps; k++) position |= (self >> k & 1) << (fold->steps - 1 - k);
+    return position;
+}

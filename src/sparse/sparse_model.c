@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The cost formulas. Every algorithm's file has its own in words; here they are in seconds of the slowest rank.
+ *
+ * A step is latency + bytes on the wire + encoded bytes read and written at the merge rate (dense: operand bytes at the rate of adding).
+ * Step k of the cube reaches 2^k ranks far: inside the node while that is less than the ranks of a node, else over the network, which the
+ * node's ranks share. Transfers and work overlap except for the first and last slice's.
+ *
+ * Ranks must come to the same answer, to the bit, on processors for which the mathematical library has different code: only IEEE's
+ * basic operations are used, also for logarithms and powers. */
+#include "sparse_model.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const names[SPARSE_ALGORITHMS] = {
+    "library", "reduce_binomial", "reduce_halving", "reduce_direct", "allreduce_doubling", "allreduce_halving", "allreduce_ring",
+    "scatter_halving", "scatter_pairwise", "scan_doubling"};
+
+const char *sparse_algorithm_name(enum sparse_algorithm algorithm)
+{
+    return (unsigned)algorithm < SPARSE_ALGORITHMS ? names[algorithm] : "unknown";
+}
+
+void sparse_rates_default(struct sparse_rates *rates)
+{
+    *rates = (struct sparse_rates){
+        .scan = 15e9, .merge = 4e9, .add = 6e9, .copy = 8e9, .latency_node = 0.5e-6, .bandwidth_node = 5e9,
+        .latency_network = 5e-6, .bandwidth_network = 1.25e9, .ranks_per_node = 1};
+}
+
+void sparse_parameters_default(struct sparse_parameters *parameters)
+{
+    *parameters = (struct sparse_parameters){
+        .short_bytes = 65536, .slice_bytes = (size_t)1 << 20, .keep = (size_t)32 << 20, .sample_lines = 64, .patience = 4,
+        .every = 32, .margin = 1.1, .algorithm = SPARSE_LIBRARY};
+    sparse_rates_default(&parameters->rates);
+}
+
+static const double ln2 = 0.69314718055994531;
+
+/* Natural logarithm and its inverse, to nine digits. */
+static double logarithm(double x)
+{
+    int exponent;
+    double m = frexp(x, &exponent), t = (m - 1) / (m + 1), sum = 0;
+    for (int i = 17; i >= 1; i -= 2) sum = sum * t * t + 1.0 / i;
+    return 2 * t * sum + exponent * ln2;
+}
+
+static double exponential(double x)
+{
+    double whole = floor(x / ln2 + 0.5), rest = x - whole * ln2, sum = 1;
+    if (whole < -1000) return 0;
+    for (int i = 12; i >= 1; i--) sum = 1 + sum * rest / i;
+    return ldexp(sum, (int)whole);
+}
+
+double sparse_union(const struct sparse_estimate *e, double k)
+{
+    if (e->density >= 1) return 1;
+    if (e->density <= 0) return 0;
+    return 1 - exponential(exponential(e->growth * logarithm(k)) * logarithm(1 - e->density));
+}
+
+double sparse_growth(double density, double joined, double k)
+{
+    if (density <= 0 || density >= 1 || k <= 1 || joined <= density) return 0;
+    if (joined > 0.999999) joined = 0.999999;
+    double g = logarithm(logarithm(1 - joined) / logarithm(1 - density)) / logarithm(k);
+    return g < 0 ? 0 : g > 1.5 ? 1.5 : g;
+}
+
+double sparse_bytes_per_element(double density, size_t size, double part_elements, bool dense)
+{
+    double full = (double)size, head = (32 + (double)size) / (part_elements < 1 ? 1 : part_elements);
+    double positions = density * ((double)size + 2), bitmap = density * (double)size + 0.125;
+    double least = positions < bitmap ? positions : bitmap;
+    return (dense || least > full ? full : least) + head;
+}
+
+/* What the formulas are made of. */
+struct costs {
+    const struct sparse_estimate *estimate;
+    const struct sparse_rates *rates;
+    bool dense;
+    int steps, cube;
+    bool folds;
+    double elements, part; /* of the vector; of a part */
+    double wire, latency, work;
+};
+
+static double encoded(const struct costs *c, double ranks)
+{
+    return sparse_bytes_per_element(sparse_union(c->estimate, ranks), c->estimate->size, c->part, c->dense);
+}
+
+static void message(struct costs *c, double distance, double bytes)
+{
+    bool near = distance < c->rates->ranks_per_node;
+    double share = c->rates->ranks_per_node > 1 ? c->rates->ranks_per_node : 1;
+    if (share > c->estimate->ranks) share = c->estimate->ranks;
+    c->latency += near ? c->rates->latency_node : c->rates->latency_network;
+    c->wire += bytes / (near ? c->rates->bandwidth_node : c->rates->bandwidth_network / share);
+}
+
+/* Two operands of `ranks` ranks each. */
+static void merge(struct costs *c, double elements, double ranks)
+{
+    if (c->dense) c->work += elements * (double)c->estimate->size / c->rates->add;
+    else c->work += elements * (2 * encoded(c, ranks) + encoded(c, 2 * ranks)) / c->rates->merge;
+}
+
+static void write_out(struct costs *c, double elements)
+{
+    c->work += elements * (double)c->estimate->size / c->rates->copy;
+}
+
+static void fold(struct costs *c)
+{
+    if (!c->folds) return;
+    message(c, 1, c->elements * encoded(c, 1));
+    merge(c, c->elements, 1);
+}
+
+/* Ranks behind what is exchanged in step k. */
+static double ranks_at(const struct costs *c, int k)
+{
+    return ldexp(1, k) * c->estimate->ranks / c->cube;
+}
+
+/* All of the vector in every step. */
+static void doubling(struct costs *c, double merges)
+{
+    fold(c);
+    for (int k = 0; k < c->steps; k++) {
+        message(c, ldexp(1, k), c->elements * encoded(c, ranks_at(c, k)));
+        merge(c, merges * c->elements, ranks_at(c, k));
+    }
+}
+
+static void halving(struct costs *c)
+{
+    fold(c);
+    for (int k = 0; k < c->steps; k++) {
+        double half = ldexp(c->elements, -k - 1);
+        message(c, ldexp(1, k), half * encoded(c, ranks_at(c, k)));
+        merge(c, half, ranks_at(c, k));
+    }
+}
+
+static void gathering(struct costs *c)
+{
+    for (int k = c->steps - 1; k >= 0; k--) message(c, ldexp(1, k), ldexp(c->elements, -k - 1) * encoded(c, c->estimate->ranks));
+}
+
+static void handing_back(struct costs *c, double elements)
+{
+    if (c->folds) message(c, 1, elements * encoded(c, c->estimate->ranks));
+}
+
+/* p - 1 messages of `elements` as they were at the start, added to a dense result. A ring's slowest edge, and most of the messages of
+ * the others, are between nodes; a ring has one such edge per node, which it does not share. */
+static void directly(struct costs *c, double elements, bool ring)
+{
+    double p = c->estimate->ranks, bytes = elements * encoded(c, 1);
+    bool near = p <= c->rates->ranks_per_node;
+    double share = ring || near ? 1 : fmin(p, fmax(1, c->rates->ranks_per_node));
+    c->latency += (p - 1) * (near ? c->rates->latency_node : c->rates->latency_network);
+    c->wire += (p - 1) * bytes / (near ? c->rates->bandwidth_node : c->rates->bandwidth_network / share);
+    c->work += (p - 1) * (c->dense ? elements * (double)c->estimate->size / c->rates->add : 2 * bytes / c->rates->merge);
+}
+
+static void cost_of(struct costs *c, enum sparse_algorithm algorithm)
+{
+    double n = c->elements, p = c->estimate->ranks;
+    switch (algorithm) {
+    case SPARSE_REDUCE_BINOMIAL: doubling(c, 1), write_out(c, n); break;
+    case SPARSE_REDUCE_HALVING: halving(c), gathering(c), write_out(c, n); break;
+    case SPARSE_REDUCE_DIRECT: directly(c, n, true), write_out(c, n); break;
+    case SPARSE_ALLREDUCE_DOUBLING: doubling(c, 1), write_out(c, n), handing_back(c, n); break;
+    case SPARSE_ALLREDUCE_HALVING: halving(c), gathering(c), write_out(c, n), handing_back(c, n); break;
+    case SPARSE_ALLREDUCE_RING: directly(c, n, true), write_out(c, n); break;
+    case SPARSE_SCATTER_HALVING: halving(c), write_out(c, n / p), handing_back(c, n / p); break;
+    case SPARSE_SCATTER_PAIRWISE: directly(c, n / p, false), write_out(c, n / p); break;
+    case SPARSE_SCAN_DOUBLING: doubling(c, 2), write_out(c, n); break;
+    default: break;
+    }
+}
+
+static bool cut_in_parts(enum sparse_algorithm algorithm)
+{
+    return algorithm == SPARSE_REDUCE_HALVING || algorithm == SPARSE_ALLREDUCE_HALVING || algorithm == SPARSE_SCATTER_HALVING ||
+           algorithm == SPARSE_SCATTER_PAIRWISE;
+}
+
+static double seconds(enum sparse_algorithm algorithm, bool dense, bool library, const struct sparse_estimate *e,
+                      const struct sparse_parameters *parameters)
+{
+    double size = (double)e->size, bytes = (double)e->elements * size, slice = fmax((double)parameters->slice_bytes, 8192.0 * e->ranks);
+    double slices = fmax(1, floor(bytes / slice));
+    struct costs c = {.estimate = e, .rates = &parameters->rates, .dense = dense, .cube = 1, .elements = (double)e->elements};
+    while (c.cube <= e->ranks / 2) c.cube *= 2, c.steps++;
+    c.folds = c.cube < e->ranks;
+    c.part = c.elements / slices / (cut_in_parts(algorithm) ? e->ranks : 1);
+    if (c.part * size > 262144) c.part = 262144 / size;
+    cost_of(&c, algorithm);
+    if (library) return c.latency + c.wire + c.work;
+    c.work += bytes / (dense ? c.rates->copy : c.rates->scan);
+    double longer = fmax(c.wire, c.work), shorter = fmin(c.wire, c.work);
+    return slices * c.latency + longer + shorter / slices;
+}
+
+/* A good dense routine: the better of our two forms without reading the vector first. */
+static double library(enum sparse_algorithm like, const struct sparse_estimate *e, const struct sparse_parameters *parameters)
+{
+    static const enum sparse_algorithm dense[SPARSE_ALGORITHMS][2] = {
+        [SPARSE_REDUCE_BINOMIAL] = {SPARSE_REDUCE_BINOMIAL, SPARSE_REDUCE_HALVING},
+        [SPARSE_ALLREDUCE_DOUBLING] = {SPARSE_ALLREDUCE_DOUBLING, SPARSE_ALLREDUCE_HALVING},
+        [SPARSE_SCATTER_HALVING] = {SPARSE_SCATTER_HALVING, SPARSE_SCATTER_PAIRWISE},
+        [SPARSE_SCAN_DOUBLING] = {SPARSE_SCAN_DOUBLING, SPARSE_SCAN_DOUBLING}};
+    enum sparse_algorithm family = like <= SPARSE_REDUCE_DIRECT      ? SPARSE_REDUCE_BINOMIAL
+                                   : like <= SPARSE_ALLREDUCE_RING   ? SPARSE_ALLREDUCE_DOUBLING
+                                   : like <= SPARSE_SCATTER_PAIRWISE ? SPARSE_SCATTER_HALVING
+                                                                     : SPARSE_SCAN_DOUBLING;
+    return fmin(seconds(dense[family][0], true, true, e, parameters), seconds(dense[family][1], true, true, e, parameters));
+}
+
+double sparse_cost(enum sparse_algorithm algorithm, enum sparse_algorithm like, bool dense, const struct sparse_estimate *estimate,
+                   const struct sparse_parameters *parameters)
+{
+    return algorithm == SPARSE_LIBRARY ? library(like, estimate, parameters) : seconds(algorithm, dense, false, estimate, parameters);
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See sparse_plan.h. Slices are as large as the parameter says, larger with many ranks (a part should have 8 KiB, for its headers are some
+ * 30 bytes) and smaller where an algorithm keeps a message of every rank. */
+#include "sparse_plan.h"
+
+enum { PART_BYTES = 8192, LEAST_PER_RANK = 320, TABLES_PER_RANK = 2 + 2 * SPARSE_RUNS, SLACK = 64 };
+
+enum cut { WHOLE, EQUAL, SHARES_BY_PLACE, SHARES_BY_RANK };
+
+static enum cut cut_of(enum sparse_algorithm algorithm)
+{
+    switch (algorithm) {
+    case SPARSE_REDUCE_HALVING:
+    case SPARSE_ALLREDUCE_HALVING: return EQUAL;
+    case SPARSE_SCATTER_HALVING: return SHARES_BY_PLACE;
+    case SPARSE_SCATTER_PAIRWISE: return SHARES_BY_RANK;
+    default: return WHOLE;
+    }
+}
+
+static size_t round_up(size_t bytes)
+{
+    return (bytes + 63) / 64 * 64;
+}
+
+static size_t ranks(const struct sparse_plan *plan)
+{
+    return (size_t)plan->call->transport->size;
+}
+
+/* The most bytes that one of `slices` slices of `count` elements takes. */
+static size_t bound_of(const struct sparse_plan *plan, size_t count, size_t slices)
+{
+    struct sparse_layout layout;
+    if (count == 0) return 0;
+    sparse_layout_init(&layout, &plan->call->operator, count / slices + (slices > 1 && count % slices != 0), 1);
+    return SPARSE_MARK + sparse_bound(&layout, 0, layout.blocks) + SLACK;
+}
+
+static size_t share(const struct sparse_plan *plan, size_t rank)
+{
+    return plan->offset[rank + 1] - plan->offset[rank];
+}
+
+static size_t greatest_share(const struct sparse_plan *plan)
+{
+    size_t greatest = 0;
+    for (size_t r = 0; r < ranks(plan); r++)
+        if (share(plan, r) > greatest) greatest = share(plan, r);
+    return greatest;
+}
+
+/* Bytes of an area: any message of a slice. */
+static size_t room_of(const struct sparse_plan *plan, size_t slices)
+{
+    size_t bytes = 0;
+    if (plan->call->kind != SPARSE_REDUCE_SCATTER)
+        return round_up(bound_of(plan, plan->elements, slices) + ranks(plan) * (SPARSE_MARK + SLACK));
+    for (size_t r = 0; r < ranks(plan); r++) bytes += bound_of(plan, share(plan, r), slices);
+    return round_up(bytes);
+}
+
+/* Bytes of all areas. */
+static size_t need_of(const struct sparse_plan *plan, enum sparse_algorithm algorithm, size_t slices)
+{
+    size_t room = room_of(plan, slices);
+    if (algorithm == SPARSE_ALLREDUCE_RING) return ranks(plan) * bound_of(plan, plan->elements, slices);
+    if (algorithm == SPARSE_SCATTER_PAIRWISE) return room + ranks(plan) * bound_of(plan, greatest_share(plan), slices);
+    return SPARSE_AREAS * room;
+}
+
+void sparse_plan_init(struct sparse_plan *plan, const struct sparse_call *call, const size_t *offset, size_t elements, size_t slice_bytes)
+{
+    *plan = (struct sparse_plan){.call = call, .offset = offset, .elements = elements};
+    size_t bytes = elements * call->operator.size, least = ranks(plan) * PART_BYTES;
+    if (slice_bytes < least) slice_bytes = least;
+    plan->slices = bytes / slice_bytes > 1 ? bytes / slice_bytes : 1;
+    plan->lanes = plan->slices > 1 ? SPARSE_LANES : 1;
+    plan->areas = round_up(SPARSE_AREAS * room_of(plan, plan->slices) + ranks(plan) * LEAST_PER_RANK);
+    plan->tables = round_up((ranks(plan) * (1 + TABLES_PER_RANK) + 4) * sizeof(size_t));
+    if (call->kind != SPARSE_REDUCE_SCATTER) return;
+    plan->result = share(plan, (size_t)call->transport->rank) * call->operator.size;
+    if (call->input == call->output) plan->parked = round_up(plan->result);
+}
+
+size_t sparse_plan_memory(const struct sparse_plan *plan)
+{
+    return SPARSE_LANES * (plan->areas + plan->tables) + plan->parked;
+}
+
+size_t sparse_plan_slices(const struct sparse_plan *plan, enum sparse_algorithm algorithm)
+{
+    size_t slices = plan->slices, most = plan->elements;
+    while (slices < most && need_of(plan, algorithm, slices) > plan->areas) slices *= 2;
+    return slices;
+}
+
+static size_t *table(size_t **free, size_t entries)
+{
+    size_t *begin = *free;
+    *free += entries;
+    return begin;
+}
+
+void sparse_plan_lane(const struct sparse_plan *plan, enum sparse_algorithm algorithm, size_t slices, char *memory, struct sparse_slice *lane)
+{
+    const struct sparse_call *call = plan->call;
+    size_t *tables = (size_t *)(memory + plan->areas), entries = ranks(plan);
+    bool rooted = call->kind == SPARSE_REDUCE;
+    lane->transport = call->transport;
+    lane->operator = &call->operator;
+    lane->input = call->input;
+    lane->output = call->output;
+    lane->root = call->root;
+    lane->exclusive = call->kind == SPARSE_EXSCAN;
+    sparse_fold_init(&lane->fold, call->transport->rank, call->transport->size, rooted ? call->root : -1);
+    lane->room = room_of(plan, slices);
+    for (size_t i = 0; i < SPARSE_AREAS; i++) lane->area[i] = memory + i * lane->room;
+    lane->first = table(&tables, entries + 4);
+    lane->from = table(&tables, entries);
+    lane->count = table(&tables, entries);
+    for (int i = 0; i < SPARSE_RUNS; i++) {
+        lane->runs[i].at = table(&tables, entries);
+        lane->runs[i].length = table(&tables, entries);
+    }
+}
+
+static void part(struct sparse_slice *lane, size_t index, size_t from, size_t end)
+{
+    lane->from[index] = from;
+    lane->count[index] = end - from;
+}
+
+/* Without a product that could overflow. */
+static size_t portion(size_t count, size_t index, size_t slices)
+{
+    size_t each = count / slices, more = count % slices;
+    return index * each + (index < more ? index : more);
+}
+
+static void cut_equally(struct sparse_slice *lane, size_t from, size_t end, size_t parts)
+{
+    lane->positions = parts;
+    for (size_t i = 0; i < parts; i++) {
+        lane->first[i] = i;
+        part(lane, i, from + portion(end - from, i, parts), from + portion(end - from, i + 1, parts));
+    }
+    lane->first[parts] = parts;
+}
+
+static void cut_share(const struct sparse_plan *plan, size_t slices, size_t index, struct sparse_slice *lane, size_t rank, size_t at)
+{
+    size_t count = share(plan, rank), from = plan->offset[rank];
+    part(lane, at, from + portion(count, index, slices), from + portion(count, index + 1, slices));
+}
+
+/* Shares in the order of the places' reversed bits; see sparse_scatter_halving.c for what is behind them. */
+static void cut_by_place(const struct sparse_plan *plan, size_t slices, size_t index, struct sparse_slice *lane)
+{
+    const struct sparse_fold *fold = &lane->fold;
+    int own = sparse_fold_position(fold, sparse_fold_place(fold, plan->call->transport->rank));
+    size_t at = 0, cube = (size_t)fold->cube;
+    for (int position = 0; position < fold->cube; position++) {
+        int place = sparse_fold_position(fold, position), rank = sparse_fold_rank(fold, place);
+        lane->first[position] = at;
+        cut_share(plan, slices, index, lane, (size_t)rank, at++);
+        if (place < fold->extra) cut_share(plan, slices, index, lane, (size_t)rank + 1, at++);
+    }
+    lane->positions = cube;
+    lane->first[cube] = at;
+    for (size_t i = 0; i < 3; i++) lane->first[cube + 1 + i] = lane->first[own] + i;
+}
+
+void sparse_plan_cut(const struct sparse_plan *plan, enum sparse_algorithm algorithm, size_t slices, size_t index, struct sparse_slice *lane)
+{
+    size_t from = portion(plan->elements, index, slices), end = portion(plan->elements, index + 1, slices);
+    enum cut cut = cut_of(algorithm);
+    lane->resume = lane->inner = 0;
+    lane->shift = 0;
+    if (cut == WHOLE) cut_equally(lane, from, end, 1);
+    else if (cut == EQUAL) cut_equally(lane, from, end, (size_t)lane->fold.cube);
+    else lane->shift = plan->offset[plan->call->transport->rank];
+    if (cut == SHARES_BY_PLACE) cut_by_place(plan, slices, index, lane);
+    if (cut != SHARES_BY_RANK) return;
+    lane->positions = ranks(plan);
+    for (size_t r = 0; r < ranks(plan); r++) {
+        lane->first[r] = r;
+        cut_share(plan, slices, index, lane, r, r);
+    }
+    lane->first[ranks(plan)] = ranks(plan);
+}

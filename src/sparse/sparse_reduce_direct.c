@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reduce by sending every encoded vector to the root, which adds them to its result in rank order as they arrive.
+ *
+ * When: the inputs together are hardly larger than their union (disjoint inputs, or very sparse ones): then the root receives no more
+ * than it must, each message travels once, and nobody but the root works.
+ * Cost: (p-1) (alpha + beta n e(d) + gamma n e(d)) at the root, and n written. Dense: (p-1) (alpha + beta n).
+ * Source: linear gather; for sparse vectors the split of SparCML (Renggli et al., SC 2019) with one owner. */
+#include "sparse_slice.h"
+#include "sparse_step.h"
+
+static int source(const struct sparse_slice *s, int i)
+{
+    return i < s->root ? i : i + 1;
+}
+
+static void listen_to(struct sparse_slice *s, int i)
+{
+    if (i < s->transport->size - 1) sparse_receive(s, i % 2, s->area[1 + i % 2], sparse_all(s), source(s, i));
+}
+
+static void add(struct sparse_slice *s, const struct sparse_run *run)
+{
+    if (s->started) sparse_slice_into(s, sparse_all(s), run, true);
+    else sparse_slice_decode(s, sparse_all(s), run);
+    s->started = true;
+}
+
+enum sparse_status sparse_reduce_direct(struct sparse_slice *s)
+{
+    STEP_BEGIN(s->resume);
+    s->started = false;
+    s->acc = sparse_run_begin(s, 0);
+    if (s->transport->rank != s->root) {
+        sparse_slice_encode(s, sparse_all(s), s->acc);
+        sparse_send(s, 0, s->acc, sparse_all(s), s->root);
+        STEP_AWAIT(sparse_wait(s));
+        STEP_RETURN;
+    }
+    listen_to(s, 0);
+    listen_to(s, 1);
+    sparse_slice_encode(s, sparse_all(s), s->acc);
+    for (s->k = 0; s->k < s->transport->size - 1; s->k++) {
+        if (s->k == s->root) add(s, s->acc);
+        STEP_AWAIT(sparse_wait_slot(s, s->k % 2));
+        s->in = sparse_run_begin(s, 1 + s->k % 2);
+        sparse_received(s, s->k % 2, s->in, 0, sparse_all(s));
+        add(s, s->in);
+        listen_to(s, s->k + 2);
+    }
+    if (s->root == s->transport->size - 1) add(s, s->acc);
+    STEP_END;
+}

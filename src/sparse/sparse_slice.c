@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See sparse_slice.h: parts encoded, merged and written. */
+#include "sparse_slice.h"
+
+#include <string.h>
+
+struct mark {
+    uint32_t part, bytes; /* bytes: with the mark */
+};
+_Static_assert(sizeof(struct mark) == SPARSE_MARK, "a mark on the wire");
+
+bool sparse_failed(const struct sparse_slice *s)
+{
+    return s->record->error != SPARSE_NO_ERROR;
+}
+
+static struct sparse_layout layout_of(const struct sparse_slice *s, size_t part)
+{
+    struct sparse_layout layout;
+    sparse_layout_init(&layout, s->operator, s->count[part], 1);
+    return layout;
+}
+
+/* for_parts(s, span, part) goes through the parts that have elements, in the order of a message. */
+static size_t part_begin(const struct sparse_slice *s, struct sparse_span span, size_t i)
+{
+    return s->first[span.base ^ i];
+}
+
+static size_t part_end(const struct sparse_slice *s, struct sparse_span span, size_t i)
+{
+    return s->first[(span.base ^ i) + 1];
+}
+
+#define for_parts(s, span, part)                                                                                                   \
+    for (size_t i_ = 0; i_ < (span).extent; i_++)                                                                                  \
+        for (size_t part = part_begin(s, span, i_); part < part_end(s, span, i_); part++)                                          \
+            if ((s)->count[part] > 0)
+
+struct sparse_run *sparse_run_begin(struct sparse_slice *s, int index)
+{
+    struct sparse_run *run = &s->runs[index];
+    run->base = s->area[index];
+    run->used = 0;
+    return run;
+}
+
+size_t sparse_span_bound(const struct sparse_slice *s, struct sparse_span span)
+{
+    size_t bytes = 0;
+    for_parts(s, span, part) {
+        struct sparse_layout layout = layout_of(s, part);
+        bytes += SPARSE_MARK + sparse_bound(&layout, 0, layout.blocks);
+    }
+    return bytes;
+}
+
+static void note(struct sparse_run *run, size_t part, size_t at, size_t length)
+{
+    run->at[part] = at;
+    run->length[part] = length;
+}
+
+/* What was written behind the mark becomes the part. */
+static void append(struct sparse_run *run, size_t part, size_t bytes)
+{
+    struct mark mark = {(uint32_t)part, (uint32_t)(SPARSE_MARK + bytes)};
+    memcpy(run->base + run->used, &mark, sizeof mark);
+    note(run, part, run->used, mark.bytes);
+    run->used += mark.bytes;
+}
+
+static void *behind_mark(const struct sparse_run *run, size_t at)
+{
+    return run->base + at + SPARSE_MARK;
+}
+
+static size_t offset_in(const struct sparse_slice *s, size_t part)
+{
+    return s->from[part] * s->operator->size;
+}
+
+static void *output_of(const struct sparse_slice *s, size_t part)
+{
+    return s->output + (s->from[part] - s->shift) * s->operator->size;
+}
+
+void sparse_slice_encode(struct sparse_slice *s, struct sparse_span span, struct sparse_run *run)
+{
+    if (sparse_failed(s)) return;
+    for_parts(s, span, part) {
+        struct sparse_layout layout = layout_of(s, part);
+        append(run, part, sparse_encode(&layout, 0, layout.blocks, s->input + offset_in(s, part), s->dense,
+                                        behind_mark(run, run->used), &s->record->input));
+    }
+}
+
+void sparse_slice_merge(struct sparse_slice *s, struct sparse_span span, const struct sparse_run *left, const struct sparse_run *right,
+                        double ranks, struct sparse_run *out)
+{
+    if (sparse_failed(s)) return;
+    if (s->record->joined_ranks < ranks) s->record->joined = (struct sparse_tally){0};
+    bool counts = s->record->joined_ranks <= ranks;
+    if (counts) s->record->joined_ranks = ranks;
+    for_parts(s, span, part) {
+        struct sparse_layout layout = layout_of(s, part);
+        append(out, part, sparse_merge(&layout, 0, layout.blocks, behind_mark(left, left->at[part]), behind_mark(right, right->at[part]),
+                                       s->dense, behind_mark(out, out->used), counts ? &s->record->joined : NULL));
+    }
+}
+
+void sparse_slice_decode(struct sparse_slice *s, struct sparse_span span, const struct sparse_run *run)
+{
+    if (sparse_failed(s)) return;
+    for_parts(s, span, part) {
+        struct sparse_layout layout = layout_of(s, part);
+        sparse_decode(&layout, 0, layout.blocks, behind_mark(run, run->at[part]), output_of(s, part));
+    }
+}
+
+void sparse_slice_into(struct sparse_slice *s, struct sparse_span span, const struct sparse_run *run, bool run_is_right)
+{
+    if (sparse_failed(s)) return;
+    for_parts(s, span, part) {
+        struct sparse_layout layout = layout_of(s, part);
+        sparse_merge_dense(&layout, 0, layout.blocks, behind_mark(run, run->at[part]), run_is_right, output_of(s, part), NULL);
+    }
+}
+
+/* One part of a message that was received. */
+static size_t check_part(const struct sparse_slice *s, size_t part, const char *at, size_t left)
+{
+    struct mark mark;
+    struct sparse_layout layout = layout_of(s, part);
+    if (left < SPARSE_MARK) return 0;
+    memcpy(&mark, at, sizeof mark);
+    if (mark.part != (uint32_t)part || mark.bytes < SPARSE_MARK || mark.bytes > left) return 0;
+    return sparse_check(&layout, 0, layout.blocks, at + SPARSE_MARK, mark.bytes - SPARSE_MARK) ? mark.bytes : 0;
+}
+
+static void fail(struct sparse_slice *s, enum sparse_error error, int peer)
+{
+    if (sparse_failed(s)) return;
+    s->record->error = error;
+    s->record->peer = peer;
+}
+
+size_t sparse_received(struct sparse_slice *s, int index, struct sparse_run *run, size_t offset, struct sparse_span span)
+{
+    const struct sparse_slot *slot = &s->slot[index];
+    size_t at = offset, end = offset + slot->bytes;
+    bool any = false;
+    for_parts(s, span, part) {
+        if (sparse_failed(s)) return slot->bytes;
+        if (slot->bytes == 0) {
+            fail(s, SPARSE_PEER_FAILED, slot->peer);
+            return 0;
+        }
+        any = true;
+        size_t length = check_part(s, part, run->base + at, end - at);
+        if (length == 0) {
+            fail(s, SPARSE_CORRUPT, slot->peer);
+            return slot->bytes;
+        }
+        note(run, part, at, length);
+        at += length;
+    }
+    if (!any) return 0;
+    if (at != end) fail(s, SPARSE_CORRUPT, slot->peer);
+    return slot->bytes;
+}
+
+/* Where a message begins in a run, and its bytes. */
+static size_t message_of(const struct sparse_slice *s, const struct sparse_run *run, struct sparse_span span, size_t *bytes)
+{
+    size_t at = SIZE_MAX;
+    *bytes = 0;
+    for_parts(s, span, part) {
+        if (at == SIZE_MAX) at = run->at[part];
+        *bytes += run->length[part];
+    }
+    return at;
+}
+
+static void broken(struct sparse_slice *s, int code, int peer)
+{
+    s->record->error = SPARSE_TRANSPORT;
+    s->record->code = code;
+    s->record->peer = peer;
+}
+
+void sparse_send(struct sparse_slice *s, int index, const struct sparse_run *run, struct sparse_span span, int peer)
+{
+    struct sparse_slot *slot = &s->slot[index];
+    size_t bytes = 0, at = 0, bound = sparse_span_bound(s, span);
+    *slot = (struct sparse_slot){.peer = peer};
+    if (bound == 0 || s->record->error == SPARSE_TRANSPORT) return;
+    if (!sparse_failed(s)) at = message_of(s, run, span, &bytes);
+    int code = s->transport->isend(s->transport->context, run->base + at, bytes, peer, s->tag, &slot->request);
+    if (code) {
+        broken(s, code, peer);
+        return;
+    }
+    slot->active = true;
+    s->record->messages++;
+    s->record->sent += bytes;
+    s->record->sent_dense += bound;
+}
+
+void sparse_receive(struct sparse_slice *s, int index, char *memory, struct sparse_span span, int peer)
+{
+    struct sparse_slot *slot = &s->slot[index];
+    size_t bound = sparse_span_bound(s, span);
+    *slot = (struct sparse_slot){.peer = peer, .receives = true};
+    if (bound == 0 || s->record->error == SPARSE_TRANSPORT) return;
+    int code = s->transport->irecv(s->transport->context, memory, bound, peer, s->tag, &slot->request);
+    if (code) broken(s, code, peer);
+    else slot->active = true;
+}
+
+enum sparse_status sparse_wait_slot(struct sparse_slice *s, int index)
+{
+    struct sparse_slot *slot = &s->slot[index];
+    bool done = false;
+    size_t bytes = 0;
+    if (s->record->error == SPARSE_TRANSPORT) return SPARSE_FAILED;
+    if (!slot->active) return SPARSE_DONE;
+    int code = s->transport->test(s->transport->context, &slot->request, &done, &bytes);
+    if (code) {
+        slot->active = false;
+        broken(s, code, slot->peer);
+        return SPARSE_FAILED;
+    }
+    if (!done) return SPARSE_PENDING;
+    slot->active = false;
+    if (slot->receives) {
+        slot->bytes = bytes;
+        s->record->received += bytes;
+    }
+    return SPARSE_DONE;
+}
+
+enum sparse_status sparse_wait(struct sparse_slice *s)
+{
+    enum sparse_status all = s->record->error == SPARSE_TRANSPORT ? SPARSE_FAILED : SPARSE_DONE;
+    for (int i = 0; i < SPARSE_SLOTS && all != SPARSE_FAILED; i++) {
+        if (!s->slot[i].active) continue;
+        enum sparse_status one = sparse_wait_slot(s, i);
+        if (one != SPARSE_DONE) all = one;
+    }
+    return all;
+}
+
+void sparse_slice_cancel(struct sparse_slice *s)
+{
+    for (int i = 0; i < SPARSE_SLOTS; i++)
+        if (s->slot[i].active) {
+            s->slot[i].active = false;
+            s->transport->cancel(s->transport->context, &s->slot[i].request);
+        }
+}
+
+void sparse_exchange(struct sparse_slice *s, struct sparse_span give, struct sparse_span take, int peer)
+{
+    s->in = sparse_run_begin(s, 1);
+    sparse_receive(s, 0, s->in->base, take, peer);
+    sparse_send(s, 1, s->acc, give, peer);
+}
+
+void sparse_join(struct sparse_slice *s, struct sparse_span span, double ranks, int into)
+{
+    bool peer_left = s->slot[0].peer < s->transport->rank;
+    s->out = sparse_run_begin(s, into);
+    sparse_received(s, 0, s->in, 0, span);
+    sparse_slice_merge(s, span, peer_left ? s->in : s->acc, peer_left ? s->acc : s->in, ranks, s->out);
+    s->acc = s->out;
+}
+
+int sparse_free_area(const struct sparse_slice *s)
+{
+    return s->acc == &s->runs[0] ? 2 : 0;
+}
+
+void sparse_finish(struct sparse_slice *s, struct sparse_span span)
+{
+    sparse_received(s, 0, s->in, 0, span);
+    sparse_slice_decode(s, span, s->acc);
+    sparse_slice_into(s, span, s->in, s->slot[0].peer > s->transport->rank);
+}
+
+struct sparse_span sparse_all(const struct sparse_slice *s)
+{
+    return (struct sparse_span){0, s->positions};
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One slice of one reduction on its way through an algorithm, and the verbs that algorithms are written in.
+ *
+ * A large vector is cut into slices that go through the algorithm independently, two at a time, so that one is encoded or merged while
+ * the other is on the wire: pipelining without a word of it in the algorithms.
+ *
+ * A slice is cut into parts, each encoded by itself (sparse_block.h) behind a mark of eight bytes: its number and length. Parts are
+ * grouped into positions, one per rank that takes part. A message carries the positions base ^ 0, base ^ 1, ..., base ^ (n - 1), n a
+ * power of two: a plain range where n divides base, and the order in which a hypercube collects its parts anywhere else. Positions
+ * without elements are not sent; a message from a rank that failed has 0 bytes.
+ *
+ * Nothing here allocates. After a failure the verbs do nothing but keep the messages flowing (sparse_collective.h). */
+#ifndef LUCID_SPARSE_SLICE_H
+#define LUCID_SPARSE_SLICE_H
+
+#include "sparse_block.h"
+#include "sparse_collective.h"
+
+enum { SPARSE_SLOTS = 32, SPARSE_AREAS = 4, SPARSE_RUNS = 4, SPARSE_MARK = 8 };
+
+/* Encoded parts in one buffer: where each begins (its mark) and how long it is. */
+struct sparse_run {
+    char *base;
+    size_t used;
+    size_t *at, *length;
+};
+
+/* A message under way, or the last one. */
+struct sparse_slot {
+    union sparse_request request;
+    bool active, receives;
+    int peer;
+    size_t bytes;
+};
+
+/* Ranks on a hypercube: of `extra` pairs at the front one rank each stands aside. Combining along the cube's edges, bit 0 first, joins
+ * neighbouring groups only, so that the order of the operands is the ranks'. */
+struct sparse_fold {
+    int cube, steps, extra;
+    int self;    /* place in the cube, -1 for a rank that stands aside */
+    int partner; /* the other rank of the pair, or -1 */
+    int root;    /* the rank of its pair that never stands aside, or -1 */
+};
+
+void sparse_fold_init(struct sparse_fold *fold, int rank, int size, int root);
+int sparse_fold_rank(const struct sparse_fold *fold, int self); /* rank at a place */
+int sparse_fold_place(const struct sparse_fold *fold, int rank); /* place of a rank, or of the one that stands in for it */
+int sparse_fold_position(const struct sparse_fold *fold, int self); /* what it holds after halving: the place's bits reversed */
+
+/* Shared by the slices of a collective. */
+struct sparse_record {
+    enum sparse_error error;
+    int code, peer;
+    uint64_t messages, sent, sent_dense, received;
+    struct sparse_tally input;  /* what was encoded from the vector */
+    struct sparse_tally joined; /* the last merges, of about `joined_ranks` ranks */
+    double joined_ranks;
+};
+
+struct sparse_slice {
+    /* Set once (sparse_plan.c). */
+    const struct sparse_transport *transport;
+    const struct sparse_operator *operator;
+    struct sparse_record *record;
+    const char *input;
+    char *output;
+    int root, tag;
+    bool dense, exclusive;
+    struct sparse_fold fold;
+    size_t room;                      /* bytes of an area: the whole slice, dense, with its marks */
+    char *area[SPARSE_AREAS];         /* consecutive */
+    struct sparse_run runs[SPARSE_RUNS]; /* their tables */
+    /* Set for every slice. */
+    size_t positions;
+    size_t *first;                    /* positions + 1: their parts */
+    size_t *from, *count;             /* elements before a part in the vector, and in it */
+    size_t own;                       /* this rank's part of a Reduce_scatter */
+    size_t shift;                     /* elements by which the output lies before the input (Reduce_scatter) */
+    /* The algorithm's. */
+    int resume, inner, k;
+    size_t base, extent;              /* positions held */
+    struct sparse_run *acc, *in, *out, *all;
+    bool started;
+    struct sparse_slot slot[SPARSE_SLOTS];
+};
+
+struct sparse_span {
+    size_t base, extent;
+};
+
+bool sparse_failed(const struct sparse_slice *s);
+
+/* An empty run in area `index`, with the tables `index`. */
+struct sparse_run *sparse_run_begin(struct sparse_slice *s, int index);
+
+/* The most bytes that the positions take in a message. */
+size_t sparse_span_bound(const struct sparse_slice *s, struct sparse_span span);
+
+/* Appends the positions of the vector to `run`. */
+void sparse_slice_encode(struct sparse_slice *s, struct sparse_span span, struct sparse_run *run);
+
+/* Appends left op right to `out`; `ranks`: about how many take part in it, for the record. */
+void sparse_slice_merge(struct sparse_slice *s, struct sparse_span span, const struct sparse_run *left, const struct sparse_run *right,
+                        double ranks, struct sparse_run *out);
+
+/* Writes into the output: the positions; the run op the output; the output op the run. */
+void sparse_slice_decode(struct sparse_slice *s, struct sparse_span span, const struct sparse_run *run);
+void sparse_slice_into(struct sparse_slice *s, struct sparse_span span, const struct sparse_run *run, bool run_is_right);
+
+/* Begin to send positions that lie next to each other in `run`; to receive them at `memory`. At most one message per slot. */
+void sparse_send(struct sparse_slice *s, int slot, const struct sparse_run *run, struct sparse_span span, int peer);
+void sparse_receive(struct sparse_slice *s, int slot, char *memory, struct sparse_span span, int peer);
+
+/* SPARSE_DONE when a slot, or all of them, have nothing under way; SPARSE_FAILED for the transport's errors. */
+enum sparse_status sparse_wait_slot(struct sparse_slice *s, int slot);
+enum sparse_status sparse_wait(struct sparse_slice *s);
+
+/* Checks what a slot received at run->base + offset and makes its parts known in `run`. Returns the bytes received. */
+size_t sparse_received(struct sparse_slice *s, int slot, struct sparse_run *run, size_t offset, struct sparse_span span);
+
+/* Ends everything under way. */
+void sparse_slice_cancel(struct sparse_slice *s);
+
+/* Receives `take` at area 1, slot 0, and sends `give` of s->acc, slot 1. */
+void sparse_exchange(struct sparse_slice *s, struct sparse_span give, struct sparse_span take, int peer);
+
+/* s->acc = what slot 0 received at area 1 and s->acc, in rank order, joined in area `into` (any but 1 and that of s->acc). */
+void sparse_join(struct sparse_slice *s, struct sparse_span span, double ranks, int into);
+
+/* The area of 0 and 2 that s->acc is not in. */
+int sparse_free_area(const struct sparse_slice *s);
+
+/* Into the output: what slot 0 received at area 1 and s->acc, joined. */
+void sparse_finish(struct sparse_slice *s, struct sparse_span span);
+
+/* All positions. */
+struct sparse_span sparse_all(const struct sparse_slice *s);
+
+/* Resumable, in s->inner (sparse_halving.c). Fold: ranks that stand aside hand over s->acc, the others' becomes the pair's. Halving: from
+ * all positions in s->acc to the result of one, sparse_fold_position(self), in s->all, area 3. */
+enum sparse_status sparse_fold_in(struct sparse_slice *s);
+enum sparse_status sparse_halve(struct sparse_slice *s);
+
+/* Ranks behind the result of `steps` of the cube's steps, on average. */
+double sparse_ranks_after(const struct sparse_slice *s, int steps);
+
+/* The algorithms, resumable in s->resume. */
+enum sparse_status sparse_reduce_binomial(struct sparse_slice *s);
+enum sparse_status sparse_reduce_halving(struct sparse_slice *s);
+enum sparse_status sparse_reduce_direct(struct sparse_slice *s);
+enum sparse_status sparse_allreduce_doubling(struct sparse_slice *s);
+enum sparse_status sparse_allreduce_halving(struct sparse_slice *s);
+enum sparse_status sparse_allreduce_ring(struct sparse_slice *s);
+enum sparse_status sparse_scatter_halving(struct sparse_slice *s);
+enum sparse_status sparse_scatter_pairwise(struct sparse_slice *s);
+enum sparse_status sparse_scan_doubling(struct sparse_slice *s);
+
+#endif

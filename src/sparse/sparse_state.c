@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See sparse_state.h. */
+#include "sparse_state.h"
+
+#include <stdlib.h>
+
+struct sparse_class *sparse_state_class(struct sparse_state *state, size_t bytes)
+{
+    return &state->classes[bytes > 0 ? 63 - __builtin_clzll(bytes) : 0];
+}
+
+bool sparse_class_looks(struct sparse_class *class, const struct sparse_parameters *parameters)
+{
+    if (class->refused < parameters->patience) return true;
+    if (++class->skipped < parameters->every) return false;
+    class->skipped = 0;
+    return true;
+}
+
+void sparse_class_answer(struct sparse_class *class, bool library)
+{
+    if (!library) class->refused = 0;
+    else if (class->refused < UINT32_MAX) class->refused++;
+}
+
+void sparse_class_learn(struct sparse_class *class, const struct sparse_record *record)
+{
+    const struct sparse_tally *input = &record->input, *joined = &record->joined;
+    if (input->elements == 0 || joined->elements == 0 || input->exceptions == 0 || record->joined_ranks <= 1) return;
+    double density = (double)input->exceptions / (double)input->elements;
+    double growth = sparse_growth(density, (double)joined->exceptions / (double)joined->elements, record->joined_ranks);
+    class->growth = class->observed ? (class->growth + growth) / 2 : growth;
+    class->observed = true;
+}
+
+void *sparse_state_borrow(struct sparse_state *state, const struct sparse_parameters *parameters, size_t bytes)
+{
+    struct sparse_scratch *scratch = &state->scratch;
+    if (scratch->memory && !scratch->lent && scratch->bytes >= bytes) {
+        scratch->lent = true;
+        return scratch->memory;
+    }
+    return parameters->allocate ? parameters->allocate(parameters->memory_context, bytes) : malloc(bytes);
+}
+
+static void plain_release(void *context, void *memory)
+{
+    free(memory);
+}
+
+static void drop(struct sparse_scratch *scratch)
+{
+    if (scratch->memory) scratch->release(scratch->context, scratch->memory);
+    *scratch = (struct sparse_scratch){0};
+}
+
+void sparse_state_return(struct sparse_state *state, const struct sparse_parameters *parameters, void *memory, size_t bytes)
+{
+    struct sparse_scratch *scratch = &state->scratch;
+    struct sparse_scratch given = {.memory = memory, .bytes = bytes, .release = parameters->allocate ? parameters->release : plain_release,
+                                   .context = parameters->memory_context};
+    if (memory == NULL) return;
+    if (memory == scratch->memory) {
+        scratch->lent = false;
+    } else if (bytes <= parameters->keep && !scratch->lent && bytes > scratch->bytes) {
+        drop(scratch);
+        *scratch = given;
+    } else {
+        drop(&given);
+    }
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a communicator has learned, and the choice that follows from it. Vectors are told apart by size class (powers of two): programs
+ * reduce different things of different size. */
+#ifndef LUCID_SPARSE_STATE_H
+#define LUCID_SPARSE_STATE_H
+
+#include "sparse_agree.h"
+#include "sparse_collective.h"
+
+enum { SPARSE_CLASSES = 64 };
+
+struct sparse_class {
+    bool observed;     /* growth is known; differs from rank to rank, so that it must pass through the agreement */
+    double growth;
+    unsigned refused;  /* answers "library" in a row: the same on all ranks, since only blocking calls count */
+    unsigned skipped;  /* calls passed on unseen since */
+};
+
+struct sparse_scratch {
+    void *memory;
+    size_t bytes;
+    bool lent;
+    void (*release)(void *context, void *memory);
+    void *context;
+};
+
+struct sparse_state {
+    struct sparse_class classes[SPARSE_CLASSES];
+    struct sparse_scratch scratch;
+    struct sparse_collective *spare; /* for a call that has no memory for its handle */
+    bool spare_lent;
+};
+
+struct sparse_class *sparse_state_class(struct sparse_state *state, size_t bytes);
+
+/* Whether a blocking call's vector is worth a look; counts. The same on all ranks. */
+bool sparse_class_looks(struct sparse_class *class, const struct sparse_parameters *parameters);
+
+/* The answer of a blocking call. */
+void sparse_class_answer(struct sparse_class *class, bool library);
+
+/* What the merges have shown. */
+void sparse_class_learn(struct sparse_class *class, const struct sparse_record *record);
+
+/* Memory of at least `bytes` bytes: the state's, or new. */
+void *sparse_state_borrow(struct sparse_state *state, const struct sparse_parameters *parameters, size_t bytes);
+void sparse_state_return(struct sparse_state *state, const struct sparse_parameters *parameters, void *memory, size_t bytes);
+
+struct sparse_choice {
+    enum sparse_algorithm algorithm;
+    bool dense;
+};
+
+/* What the agreed terms stand for. */
+struct sparse_estimate sparse_choice_estimate(const struct sparse_call *call, size_t elements, const struct sparse_terms *terms);
+
+/* A function of its arguments only, which are the same on all ranks. */
+struct sparse_choice sparse_choose(enum sparse_kind kind, bool may_pass_on, const struct sparse_estimate *estimate,
+                                   const struct sparse_parameters *parameters);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* p ranks in one process and one thread: an adapter of sparse_transport.h for tests and for volumes at scales no machine at hand has.
+ *
+ * Messages of one tag between two ranks match in order, others in any. With a seed, everything that may happen in any order does: which
+ * rank goes on, whether a message is buffered or read from the sender's memory when the receiver takes it (so that memory written too
+ * early shows), whether a test sees what has arrived. The same seed gives the same run.
+ *
+ * Every rank has a clock: a message occupies the sender's port and then the receiver's for bytes / bandwidth, and travels for `latency`;
+ * a rank goes on when what it waits for is there. Work costs nothing. So the latest clock is the alpha-beta time of the critical path. */
+#ifndef LUCID_SIM_RANKS_H
+#define LUCID_SIM_RANKS_H
+
+#include "sparse_transport.h"
+
+enum sim_damage { SIM_INTACT, SIM_TRUNCATE, SIM_EMPTY, SIM_FIRST_BYTE, SIM_LENGTH, SIM_ANY_BIT, SIM_NOISE };
+
+struct sim_options {
+    int ranks;
+    uint64_t seed;            /* 0: in order, everything buffered and seen at once */
+    double latency, bandwidth; /* seconds; bytes per second; 0: no time passes */
+    enum sim_damage damage;   /* done to message number `damaged` (from 0) among those whose tag is at least `damaged_tag` */
+    long damaged;
+    int damaged_tag;
+    int breaks;               /* on this rank (from 1; 0: nowhere) the functions return SIM_BROKEN after `breaks_after` calls */
+    long breaks_after;
+};
+
+enum { SIM_BROKEN = 71, SIM_TRUNCATED = 72 };
+
+struct sim_count {
+    uint64_t messages, sent, received;
+    double clock;
+};
+
+struct sim;
+
+struct sim *sim_create(const struct sim_options *options);
+
+/* Ends with a message on stderr and abort() if requests were left behind. */
+void sim_destroy(struct sim *sim);
+
+const struct sparse_transport *sim_transport(struct sim *sim, int rank);
+const struct sim_count *sim_count(const struct sim *sim, int rank);
+uint64_t sim_messages(const struct sim *sim); /* whose tag is at least damaged_tag */
+
+/* The latest clock; all counters and clocks to zero. */
+double sim_time(const struct sim *sim);
+void sim_restart(struct sim *sim);
+
+/* Lets all ranks go on until each has returned true from `step`. False: ranks are left that wait for ever. */
+bool sim_run(struct sim *sim, bool (*step)(void *context, int rank), void *context);
+
+/* xorshift64* */
+uint64_t sim_random(uint64_t *state);
+
+#endif

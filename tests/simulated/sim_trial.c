@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See sim_trial.h. */
+#include "sim_trial.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { UNTOUCHED = 0xa5, TAG = 100 };
+
+struct run {
+    const struct sim_trial *trial;
+    struct sparse_operator operator;
+    struct sim *sim;
+    struct sparse_state **states;
+    struct sparse_collective **collective;
+    enum sparse_status *status;
+    size_t *counts, *start, elements;
+    char *inputs;    /* all ranks' vectors, as they were */
+    char **input, **output;
+    long *memory;    /* allocations left */
+    struct sparse_parameters *parameters;
+};
+
+static void *need(void *memory)
+{
+    if (!memory) abort();
+    return memory;
+}
+
+static void *limited_allocate(void *context, size_t bytes)
+{
+    long *left = context;
+    return (*left)-- > 0 ? malloc(bytes) : NULL;
+}
+
+static void limited_release(void *context, void *memory)
+{
+    free(memory);
+}
+
+struct sparse_state **sim_states_create(int ranks)
+{
+    struct sparse_state **states = need(calloc((size_t)ranks, sizeof *states));
+    for (int r = 0; r < ranks; r++) states[r] = need(sparse_state_create());
+    return states;
+}
+
+void sim_states_destroy(struct sparse_state **states, int ranks)
+{
+    for (int r = 0; r < ranks; r++) sparse_state_destroy(states[r]);
+    free(states);
+}
+
+static enum sparse_kind kind_of(enum sparse_algorithm algorithm)
+{
+    return algorithm <= SPARSE_REDUCE_DIRECT      ? SPARSE_REDUCE
+           : algorithm <= SPARSE_ALLREDUCE_RING   ? SPARSE_ALLREDUCE
+           : algorithm <= SPARSE_SCATTER_PAIRWISE ? SPARSE_REDUCE_SCATTER
+                                                  : SPARSE_SCAN;
+}
+
+struct sim_trial sim_trial_of(enum sparse_algorithm algorithm, int ranks, size_t count)
+{
+    struct sim_trial trial = {.kind = kind_of(algorithm), .ranks = ranks, .count = count, .may_pass_on = true, .pattern = SIM_RANDOM,
+                              .density = 0.05, .seed = 1};
+    sparse_parameters_default(&trial.parameters);
+    trial.parameters.algorithm = algorithm;
+    return trial;
+}
+
+static bool scatters(const struct run *run)
+{
+    return run->trial->kind == SPARSE_REDUCE_SCATTER;
+}
+
+static void share_out(struct run *run)
+{
+    const struct sim_trial *t = run->trial;
+    uint64_t random = t->seed * 31 + 7;
+    for (int r = 0; r < t->ranks; r++) {
+        run->counts[r] = t->count;
+        if (t->irregular) run->counts[r] = sim_random(&random) % 4 ? sim_random(&random) % (2 * t->count + 1) : 0;
+        run->start[r] = run->elements;
+        if (scatters(run)) run->elements += run->counts[r];
+    }
+    if (!scatters(run)) run->elements = t->count;
+}
+
+static size_t output_elements(const struct run *run, int rank)
+{
+    return scatters(run) && !run->trial->in_place ? run->counts[rank] : run->elements;
+}
+
+static void make_vectors(struct run *run)
+{
+    const struct sim_trial *t = run->trial;
+    size_t size = run->operator.size, bytes = run->elements * size;
+    run->inputs = need(malloc((size_t)t->ranks * bytes + 1));
+    for (int r = 0; r < t->ranks; r++) {
+        char *vector = run->inputs + (size_t)r * bytes;
+        sim_fill(&run->operator, t->pattern, t->density, t->seed, r, t->ranks, run->elements, vector);
+        run->input[r] = need(malloc(bytes + 1));
+        memcpy(run->input[r], vector, bytes);
+        run->output[r] = t->in_place ? run->input[r] : need(malloc(output_elements(run, r) * size + 1));
+        if (!t->in_place) memset(run->output[r], UNTOUCHED, output_elements(run, r) * size);
+    }
+}
+
+static void create(struct run *run, int rank)
+{
+    const struct sim_trial *t = run->trial;
+    struct sparse_call call = {
+        .kind = t->kind, .input = run->input[rank], .output = run->output[rank], .count = t->count,
+        .counts = t->irregular ? run->counts : NULL, .operator = run->operator, .root = t->root,
+        .transport = sim_transport(run->sim, rank), .tag = TAG, .state = run->states[rank], .parameters = &run->parameters[rank],
+        .may_pass_on = t->may_pass_on};
+    run->memory[rank] = t->without_memory == rank + 1 ? t->memory_after : 1000000;
+    run->parameters[rank] = t->parameters;
+    run->parameters[rank].allocate = limited_allocate;
+    run->parameters[rank].release = limited_release;
+    run->parameters[rank].memory_context = &run->memory[rank];
+    run->status[rank] = sparse_collective_create(&call, &run->collective[rank]);
+}
+
+static bool step(void *context, int rank)
+{
+    struct run *run = context;
+    if (run->status[rank] == SPARSE_PENDING) run->status[rank] = sparse_collective_step(run->collective[rank]);
+    return run->status[rank] != SPARSE_PENDING;
+}
+
+static bool has_result(const struct run *run, int rank)
+{
+    const struct sim_trial *t = run->trial;
+    if (run->status[rank] != SPARSE_DONE) return false;
+    return t->kind == SPARSE_REDUCE ? rank == t->root : t->kind == SPARSE_EXSCAN ? rank > 0 : true;
+}
+
+static void compare_result(const struct run *run, int rank, const char *expected, struct sim_report *report)
+{
+    size_t size = run->operator.size, count = scatters(run) ? run->counts[rank] : run->elements;
+    if (run->trial->kind == SPARSE_SCAN || run->trial->kind == SPARSE_EXSCAN) expected += (size_t)rank * run->elements * size;
+    if (scatters(run)) expected += run->start[rank] * size;
+    if (sim_difference(&run->operator, run->output[rank], expected, count) != SIZE_MAX) report->wrong++;
+}
+
+/* Inputs never change; outputs without a result neither, unless the rank has failed. */
+static void look_for_traces(const struct run *run, int rank, struct sim_report *report)
+{
+    size_t size = run->operator.size;
+    bool output_may = has_result(run, rank) || run->status[rank] == SPARSE_FAILED;
+    const char *before = run->inputs + (size_t)rank * run->elements * size;
+    if (!(run->trial->in_place && output_may) && memcmp(run->input[rank], before, run->elements * size) != 0) report->touched++;
+    if (run->trial->in_place || output_may) return;
+    for (size_t i = 0; i < output_elements(run, rank) * size; i++)
+        if ((unsigned char)run->output[rank][i] != UNTOUCHED) {
+            report->touched++;
+            return;
+        }
+}
+
+static void judge(const struct run *run, struct sim_report *report)
+{
+    enum sparse_algorithm algorithm = report->outcome[0].algorithm;
+    char *expected = NULL;
+    if (run->trial->fast) return;
+    for (int r = 0; r < run->trial->ranks; r++) {
+        if (has_result(run, r)) {
+            if (!expected)
+                expected = sim_reference(&run->operator, sim_tree_of(run->trial->kind, algorithm), run->trial->ranks, run->elements,
+                                         run->inputs);
+            compare_result(run, r, expected, report);
+        }
+        look_for_traces(run, r, report);
+    }
+    free(expected);
+}
+
+static void count_rank(struct run *run, int rank, struct sim_report *report)
+{
+    const struct sim_count *count = sim_count(run->sim, rank);
+    struct sparse_outcome outcome = {0};
+    report->done += run->status[rank] == SPARSE_DONE;
+    report->not_ours += run->status[rank] == SPARSE_NOT_OURS;
+    report->failed += run->status[rank] == SPARSE_FAILED;
+    report->messages += count->messages;
+    report->sent += count->sent;
+    if (rank == run->trial->root) report->sent_root = count->sent;
+    if (count->received > report->received_most) report->received_most = count->received;
+    if (run->collective[rank]) sparse_collective_outcome(run->collective[rank], &outcome);
+    if (rank == 0) report->outcome[0] = outcome;
+    if (outcome.error != SPARSE_NO_ERROR || (report->worst == SPARSE_NO_ERROR && count->sent >= report->sent_most)) report->outcome[1] = outcome;
+    if (outcome.error > report->worst) report->worst = outcome.error;
+    if (count->sent > report->sent_most) report->sent_most = count->sent;
+}
+
+static void clean_up(struct run *run, bool own_states)
+{
+    int p = run->trial->ranks;
+    for (int r = 0; r < p; r++) sparse_collective_destroy(run->collective[r]);
+    for (int r = 0; r < p; r++) {
+        free(run->input[r]);
+        if (!run->trial->in_place) free(run->output[r]);
+    }
+    if (own_states) sim_states_destroy(run->states, p);
+    sim_destroy(run->sim);
+    free(run->collective);
+    free(run->status);
+    free(run->counts);
+    free(run->start);
+    free(run->inputs);
+    free(run->input);
+    free(run->output);
+    free(run->memory);
+    free(run->parameters);
+}
+
+bool sim_trial_run(const struct sim_trial *trial, struct sparse_state **states, struct sim_report *report)
+{
+    size_t p = (size_t)trial->ranks;
+    struct sim_options options = trial->sim;
+    struct run run = {.trial = trial, .operator = sim_operator(trial->operator), .states = states ? states : sim_states_create(trial->ranks)};
+    options.ranks = trial->ranks;
+    options.damaged_tag = TAG + 1;
+    *report = (struct sim_report){0};
+    run.sim = sim_create(&options);
+    run.collective = need(calloc(p, sizeof *run.collective));
+    run.status = need(calloc(p, sizeof *run.status));
+    run.counts = need(calloc(p, sizeof *run.counts));
+    run.start = need(calloc(p, sizeof *run.start));
+    run.input = need(calloc(p, sizeof *run.input));
+    run.output = need(calloc(p, sizeof *run.output));
+    run.memory = need(calloc(p, sizeof *run.memory));
+    run.parameters = need(calloc(p, sizeof *run.parameters));
+    share_out(&run);
+    make_vectors(&run);
+    for (int r = 0; r < trial->ranks; r++) create(&run, r);
+    report->stuck = !sim_run(run.sim, step, &run);
+    for (int r = 0; r < trial->ranks; r++) count_rank(&run, r, report);
+    report->data_messages = sim_messages(run.sim);
+    report->time = sim_time(run.sim);
+    judge(&run, report);
+    clean_up(&run, states == NULL);
+    return !report->stuck && report->wrong == 0 && report->touched == 0;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One reduction on simulated ranks, from vectors to a verdict. */
+#ifndef LUCID_SIM_TRIAL_H
+#define LUCID_SIM_TRIAL_H
+
+#include "sim_ranks.h"
+#include "sim_reference.h"
+#include "sparse_collective.h"
+
+struct sim_trial {
+    enum sparse_kind kind;
+    int operator, ranks, root;
+    size_t count;      /* elements of the vector; of a share for REDUCE_SCATTER with regular shares; the mean otherwise */
+    bool irregular;    /* REDUCE_SCATTER: shares of any length */
+    bool in_place, may_pass_on;
+    enum sim_pattern pattern;
+    double density;
+    uint64_t seed;     /* of the vectors */
+    struct sim_options sim; /* `ranks` is filled in */
+    struct sparse_parameters parameters;
+    int without_memory; /* on this rank (from 1; 0: nowhere) allocations fail after `memory_after` */
+    long memory_after;
+    bool fast;          /* neither reference nor comparison: volumes only */
+};
+
+struct sim_report {
+    bool stuck;
+    int done, not_ours, failed; /* ranks by status */
+    int wrong;                  /* ranks that are done with a wrong result */
+    int touched;                /* buffers that should have been left alone */
+    struct sparse_outcome outcome[2]; /* of rank 0, and of the last rank that failed, or else of the one that sent most */
+    enum sparse_error worst;
+    uint64_t messages, sent, sent_most, received_most, sent_root; /* all ranks; most of one rank; ... */
+    uint64_t data_messages;
+    double time;
+};
+
+/* The states are one per rank, for trials in a row on one communicator; NULL: new ones. Returns whether all ranks that should have a result
+ * have the right one, and nothing else was written. */
+bool sim_trial_run(const struct sim_trial *trial, struct sparse_state **states, struct sim_report *report);
+
+/* Plain defaults: everything is ours, one algorithm. */
+struct sim_trial sim_trial_of(enum sparse_algorithm algorithm, int ranks, size_t count);
+
+struct sparse_state **sim_states_create(int ranks);
+void sim_states_destroy(struct sparse_state **states, int ranks);
+
+#endif

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Sparse reductions on simulated ranks. Included by tests/unit, behind its sparse_unit.cmake.
+set(simulated ${PROJECT_SOURCE_DIR}/tests/simulated)
+
+function(lucid_add_sparse_simulation NAME)
+  lucid_add_sparse_test(${NAME} ${ARGN} ${simulated}/sim_ranks.c ${simulated}/sim_reference.c ${simulated}/sim_trial.c)
+  target_include_directories(${NAME} PRIVATE ${simulated})
+endfunction()
+
+lucid_add_sparse_simulation(sparse_collective_test ${simulated}/sparse_collective_test.c)
