@@ -56,10 +56,18 @@ static int disable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
     return OMPI_SUCCESS;
 }
 
+/* coll/han's sub-communicators are levels of a hierarchy already. */
+static bool is_level(const ompi_communicator_t *comm)
+{
+    char value[LUCID_OMPI_INFO_VALUE_MAX + 1];
+    return lucid_ompi_comm_info(comm, "ompi_comm_coll_han_topo_level", value, sizeof value);
+}
+
 mca_coll_base_module_t *lucid_hier_query(ompi_communicator_t *comm, int *priority)
 {
     if (lucid_hier.priority <= 0 || OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 3) return NULL;
     if (!lucid_hier.test_nodes && !ompi_group_have_remote_peers(comm->c_local_group)) return NULL;
+    if (is_level(comm)) return NULL;
     hier_module_t *module = OBJ_NEW(hier_module_t);
     if (!module) return NULL;
     module->super.coll_module_enable = enable;
