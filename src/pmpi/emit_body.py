@@ -2,6 +2,8 @@
 """What a wrapper does, said once for C and Fortran. A dialect says how a call is made and how an argument is read."""
 import re
 
+import functions
+
 HEAD = """/* SPDX-License-Identifier: BSD-3-Clause
  * Made by generate.py from functions.py and the installed mpi.h. */
 """
@@ -25,6 +27,10 @@ class Dialect:
         """The same on the communicator `arranged`, which has the order already; adjacent: with `lists`."""
         raise NotImplementedError
 
+    def reduction_call(self, own):
+        """The same, unless lucid_reduce_run() takes the call, which is `own`."""
+        raise NotImplementedError
+
     def values(self, text):
         """Declarations that make the arguments named in `text` usable in C."""
         raise NotImplementedError
@@ -36,6 +42,24 @@ class Dialect:
     def starts(self):
         """Prefix of the functions that bracket MPI_Start and MPI_Startall, the number and the array of requests."""
         raise NotImplementedError
+
+
+def reduction(dialect):
+    """The call in the terms of reduce.h, or None where the sparse core has nothing to do with it."""
+    kind = functions.REDUCTIONS.get(dialect.function.name)
+    if kind is None:
+        return None
+    fields = [f".kind = SPARSE_{kind}", ".input = sendbuf", ".output = recvbuf", ".in_place = IN_PLACE(sendbuf)"]
+    for name in ("count", "recvcount"):
+        if name in dialect.parameters:
+            fields.append(f".count = {name}")
+    if "recvcounts" in dialect.parameters:
+        large = "MPI_Count" in dialect.parameters["recvcounts"].type
+        fields.append(f".counts{'_c' if large else ''} = recvcounts")
+    if "root" in dialect.parameters:
+        fields.append(".root = root")
+    fields += [".type = datatype", ".op = op", ".comm = comm", f'.name = "{dialect.name}"', ".site = __builtin_return_address(0)"]
+    return "&(const struct lucid_reduction){" + ", ".join(fields) + "}"
 
 
 def used(text, names):
@@ -90,8 +114,10 @@ def report(dialect, done):
 def bracketed(dialect):
     """The usual wrapper: enter, call, report, leave."""
     before, after, needs = around(dialect)
+    own = reduction(dialect)
+    call = dialect.call() if own is None else dialect.reduction_call(own)
     return [*dialect.values(needs), f"const bool entered = lucid_call_enter(LUCID_KIND_{dialect.function.kind});",
-            *before, *dialect.call(), *after, *report(dialect, used(needs, dialect.parameters)),
+            *before, *call, *after, *report(dialect, used(needs, dialect.parameters)),
             "lucid_call_leave(entered);"]
 
 
@@ -107,12 +133,16 @@ def request_free(dialect):
     return [*dialect.values("request"), dialect.expression("lucid_call_request_free(request);"), *dialect.call()]
 
 
+def op_free(dialect):
+    return [*dialect.values("op"), dialect.expression("lucid_op_forget(op);"), *dialect.call()]
+
+
 def init(dialect):
     return [*dialect.call(), "if (rc == MPI_SUCCESS) lucid_call_init();"]
 
 
 def finalize(dialect):
-    return ["lucid_call_finalize();", *dialect.call()]
+    return ["lucid_call_finalize();", "lucid_reduce_close();", *dialect.call()]
 
 
 def pcontrol(dialect):
@@ -139,7 +169,7 @@ def arrange(dialect):
             "lucid_call_leave(entered);"]
 
 
-SPECIAL = {"arrange": arrange, "start": start, "startall": start, "request_free": request_free, "init": init,
+SPECIAL = {"arrange": arrange, "start": start, "startall": start, "request_free": request_free, "op_free": op_free, "init": init,
            "finalize": finalize, "pcontrol": pcontrol}
 
 

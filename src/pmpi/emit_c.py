@@ -7,6 +7,7 @@ import mpi_header
 
 PROLOGUE = mpi_header.INCLUDES + """
 #include "../place/place_arrange.h"
+#include "../reduce/reduce.h"
 #include "wrappers.h"
 
 #define IN_PLACE(buffer) ((buffer) == MPI_IN_PLACE)
@@ -16,6 +17,10 @@ PROLOGUE = mpi_header.INCLUDES + """
 class C(emit_body.Dialect):
     def call(self):
         return [f"const int rc = P{self.name}({', '.join(self.function.arguments)});"]
+
+    def reduction_call(self, own):
+        return ["int rc = MPI_SUCCESS;", f"if (LUCID_LIKELY(!lucid_reduce_wanted()) || !lucid_reduce_run({own}, &rc))",
+                f"    rc = P{self.name}({', '.join(self.function.arguments)});"]
 
     def arranged_call(self, adjacent):
         other = {"comm": "arranged", "reorder": "arranged == comm ? reorder : 0"}
@@ -27,8 +32,9 @@ class C(emit_body.Dialect):
         return []
 
     def expression(self, text):
-        if "request" in self.parameters and self.parameters["request"].type.endswith("*"):
-            return re.sub(r"\brequest\b", "*request", text)
+        for name in ("request", "op"):
+            if name in self.parameters and self.parameters[name].type.endswith("*"):
+                return re.sub(rf"\b{name}\b", "*" + name, text)
         return text
 
     def starts(self):

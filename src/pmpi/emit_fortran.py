@@ -13,6 +13,7 @@ import mpi_header
 
 PROLOGUE = mpi_header.INCLUDES + """
 #include "../place/place_arrange.h"
+#include "../reduce/reduce.h"
 #include "fortran.h"
 #include "wrappers.h"
 
@@ -20,7 +21,7 @@ PROLOGUE = mpi_header.INCLUDES + """
 """
 
 BUFFERS = {"buf", "buffer", "sendbuf", "recvbuf", "origin_addr", "base"}
-WITHOUT_RC = {"label", "arrange", "window", "icomm", "request_free", "finalize"}
+WITHOUT_RC = {"label", "arrange", "window", "icomm", "request_free", "op_free", "finalize"}
 WEIGHTS = {"weights", "sourceweights", "destweights"}
 HANDLES = {"MPI_Comm": "Comm", "MPI_Datatype": "Type", "MPI_Win": "Win", "MPI_Op": "Op", "MPI_Request": "Request"}
 
@@ -67,6 +68,16 @@ class Fortran(emit_body.Dialect):
                 "if (ierror == NULL) ierror = &unwanted; /* it is optional in mpi_f08 */",
                 call, "const int rc = (int)*ierror;"]
 
+    def reduction_call(self, own):
+        # a buffer that comes as a descriptor may be an array section: the library's
+        values = self.values(own)
+        buffers = [f"void *const {name} = f_{name};" for name in ("sendbuf", "recvbuf")]
+        lines = self.call()
+        taken = [f"if (LUCID_UNLIKELY(lucid_reduce_wanted()) && !descriptors) {{",
+                 *("    " + line for line in [*values, *buffers, "int own = MPI_SUCCESS;", f"taken = lucid_reduce_run({own}, &own);",
+                                              "if (taken) *ierror = own;"]), "}"]
+        return [*lines[:-2], "bool taken = false;", *taken, f"if (!taken) {lines[-2]}", lines[-1]]
+
     def values(self, text):
         return [self.value(name) for name in emit_body.used(text, self.arguments) if name not in BUFFERS]
 
@@ -107,7 +118,7 @@ def wrapper(function, name, parameters):
     declared = ", ".join(dialect.declared())
     shared = "body_" + name.lower()
     text = [f"""
-static void {shared}({', '.join(['void *next', 'bool descriptors', *dialect.declared()])})
+static inline __attribute__((always_inline)) void {shared}({', '.join(['void *next', 'bool descriptors', *dialect.declared()])})
 {{
 {emit_body.indent(emit_body.body(dialect))}
 }}

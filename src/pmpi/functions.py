@@ -26,6 +26,7 @@ ACTIONS = {
     "start": "MPI_Start",
     "startall": "MPI_Startall",
     "request_free": "MPI_Request_free",
+    "op_free": "MPI_Op_free",
     "init": "MPI_Init, MPI_Init_thread",
     "finalize": "MPI_Finalize",
     "pcontrol": "MPI_Pcontrol",
@@ -70,7 +71,12 @@ Pready_list: length partitions request             => lucid_call_pready(length, 
     yield Function("Start", ("request",), "P2P", "start", "")
     yield Function("Startall", ("count", "requests"), "P2P", "startall", "")
     yield Function("Request_free", ("request",), "P2P", "request_free", "")
+    yield Function("Op_free", ("op",), "P2P", "op_free", "")
 
+
+# Blocking collectives that the sparse core may run in the library's stead (src/reduce), by the core's name for them.
+REDUCTIONS = {"Reduce": "REDUCE", "Allreduce": "ALLREDUCE", "Reduce_scatter": "REDUCE_SCATTER",
+              "Reduce_scatter_block": "REDUCE_SCATTER", "Scan": "SCAN", "Exscan": "EXSCAN"}
 
 # name: arguments => fields of struct lucid_coll_call (calls.h). Every row stands for MPI_X, MPI_Ix and MPI_X_init.
 # Where the received and the sent data are alike, MPI_IN_PLACE is resolved to what is received.

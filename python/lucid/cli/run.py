@@ -13,7 +13,7 @@ import socket
 import sys
 from typing import Dict, List, Optional, Tuple
 
-from .. import __version__, child, launchers, placed, places, program, reports, summary_text
+from .. import __version__, child, components, launchers, placed, places, program, reports, summary_text
 from ..errors import LucidError
 
 NO_REPORT = 3
@@ -31,6 +31,7 @@ examples:
   lucid run ./app                             without a launcher: one rank
   lucid run --phases -- mpirun -n 4 ./app     one more report per MPI_Pcontrol level
   lucid run --place -- mpirun -n 16 ./app     run, find a better rank order, run again in it, compare
+  lucid run --sparse -- mpirun -n 16 ./app    reductions of sparse vectors move and add only what matters
   lucid run --reorder lucid-report -- mpirun -n 64 ./app
                                               ranks of topologies created with reorder = 1 follow an earlier run
 
@@ -60,6 +61,8 @@ def setup_parser(commands) -> None:
                         "the second, and compare (Open MPI)")
     parser.add_argument("--reorder", metavar="PROFILE", help="give other ranks where the program creates a topology with "
                         "reorder = 1: by the report of an earlier run, or 'topology': by the topology's own edges")
+    parser.add_argument("--sparse", nargs="?", const="on", choices=["on", "measure"], help="reductions move and add only what "
+                        "stands out of their vectors, where that pays; =measure: only look at what they are given")
     parser.add_argument("--mpiexec", metavar="PATH", help="the mpirun to use with -n")
     parser.add_argument("--force", action="store_true", help="replace the report that DIR holds")
     parser.add_argument("-q", "--quiet", action="store_true", help="no paragraph at the end")
@@ -105,7 +108,7 @@ def main(arguments) -> int:
         return 0
     profile = None if arguments.reorder in (None, "topology") else reports.open_session(arguments.reorder)
     directory = reports.prepare(arguments.output, arguments.force)
-    variables = _variables(arguments, directory.path)
+    variables = _variables(arguments, directory.path, command, launcher)
     if profile is not None:
         _write_profile(profile, variables["LUCID_REORDER"])
     full, environment = launchers.with_variables(command, launcher, variables, liblucid, dict(os.environ))
@@ -139,7 +142,7 @@ def _with_mpirun(arguments, command: List[str]) -> List[str]:
     return [places.mpiexec(arguments.mpiexec), "-n", str(arguments.n), *command]
 
 
-def _variables(arguments, path: str) -> Dict[str, str]:
+def _variables(arguments, path: str, command: List[str], launcher) -> Dict[str, str]:
     """What the ranks must know: Lucid's parameters, those of the caller's environment included."""
     variables = {k: v for k, v in os.environ.items() if k.startswith("LUCID_") and k != "LUCID_LIBRARY"}
     variables["LUCID_DIR"] = path
@@ -149,7 +152,18 @@ def _variables(arguments, path: str) -> Dict[str, str]:
         variables["LUCID_SOURCE"] = arguments.source
     if arguments.reorder:
         variables["LUCID_REORDER"] = "topology" if arguments.reorder == "topology" else os.path.join(path, "reorder.mtx")
+    if arguments.sparse:
+        variables.update(_sparse(arguments.sparse, command, launcher))
     return variables
+
+
+def _sparse(mode: str, command: List[str], launcher) -> Dict[str, str]:
+    """Reductions go through the component of Open MPI, or, where there is none, through the preloaded library."""
+    if mode == "on" and (launcher is None or launcher.family != "hydra"):
+        path = components.path_variable(command[launcher.index] if launcher else None, dict(os.environ))
+        if path:
+            return {**path, "LUCID_SPARSE_PRIORITY": "60"}
+    return {"LUCID_SPARSE": mode}
 
 
 def _write_profile(profile, path: str) -> None:
@@ -188,7 +202,7 @@ def _check(command: List[str], launcher, liblucid: str, own_mpirun: bool) -> Opt
 
 def _say_what(command: List[str], launcher, liblucid: str, arguments) -> None:
     path = os.path.abspath(arguments.output or reports.DEFAULT)
-    variables = _variables(arguments, path)
+    variables = _variables(arguments, path, command, launcher)
     full, environment = launchers.with_variables(command, launcher, variables, liblucid, dict(os.environ))
     names = [*variables, *(["LD_PRELOAD"] if launcher is None else [])]
     print(shlex.join(["env", *(f"{name}={environment[name]}" for name in names), *full]))

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Lucid's components of Open MPI: where they are, and how Open MPI is told of them.
+
+Open MPI looks for components in the directories of mca_base_component_path. A value of one's own replaces the default, so it must
+name Open MPI's own directory and the user's as well.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from typing import Dict, Optional
+
+from . import places
+
+PATH = "OMPI_MCA_mca_base_component_path"
+
+
+def find(name: str) -> Optional[str]:
+    """The file of component coll/<name>, or None where this installation has none (another MPI, no internal headers)."""
+    return places.beside(os.path.join("openmpi", f"mca_coll_{name}.so"))
+
+
+def _ompi_info(mpirun: Optional[str]) -> Optional[str]:
+    """The ompi_info that belongs to an mpirun, or the first of the search path."""
+    path = shutil.which(mpirun) if mpirun else None
+    if path:
+        beside = os.path.join(os.path.dirname(path), "ompi_info")
+        if os.access(beside, os.X_OK):
+            return beside
+    return shutil.which("ompi_info")
+
+
+def _asked(program: Optional[str]) -> Optional[str]:
+    if program is None:
+        return None
+    try:
+        done = subprocess.run([program, "--param", "mca", "base", "--level", "9", "--parsable"], stdin=subprocess.DEVNULL,
+                              capture_output=True, timeout=60, check=False, text=True)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    for line in done.stdout.splitlines():
+        _, key, value = line.partition(":param:mca_base_component_path:value:")
+        if key:
+            return value.strip('"')
+    return None
+
+
+def path_variable(mpirun: Optional[str], environment: Dict[str, str]) -> Dict[str, str]:
+    """The variable that makes Open MPI look where Lucid's components are, besides where it looks anyway; {} if they are not
+    there, or where it looks cannot be told."""
+    present = environment.get(PATH) or _asked(_ompi_info(mpirun))
+    found = find("sparse")
+    if found is None or not present:
+        return {}
+    own = os.path.dirname(found)
+    return {PATH: present if own in present.split(":") else f"{present}:{own}"}

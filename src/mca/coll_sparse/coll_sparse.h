@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * coll_sparse.h: component `sparse` of Open MPI's framework coll. It takes the reductions, hands each to the sparse core
+ * (src/sparse), and calls the module below wherever the core leaves it to the library.
+ */
+#ifndef LUCID_COLL_SPARSE_H
+#define LUCID_COLL_SPARSE_H
+
+#include LUCID_COMPAT_HEADER
+
+#include <pthread.h>
+
+#include "ompi/mca/coll/base/coll_base_util.h"
+#include "ompi/op/op.h"
+#include "ompi/request/request.h"
+
+#include "sparse_collective.h"
+
+/* The slots of a communicator's table that are taken: blocking, nonblocking, persistent. */
+#define COLL_SPARSE_SLOTS(X) \
+    X(reduce) X(allreduce) X(reduce_scatter) X(reduce_scatter_block) X(scan) X(exscan) \
+    X(ireduce) X(iallreduce) X(ireduce_scatter) X(ireduce_scatter_block) X(iscan) X(iexscan) \
+    X(reduce_init) X(allreduce_init) X(reduce_scatter_init) X(reduce_scatter_block_init) X(scan_init) X(exscan_init)
+
+/* What was in these slots before. */
+struct coll_sparse_below {
+#define COLL_SPARSE_FIELD(api)                                             \
+    __typeof__(((mca_coll_base_comm_coll_t *)0)->coll_##api) coll_##api; \
+    mca_coll_base_module_t *coll_##api##_module;
+    COLL_SPARSE_SLOTS(COLL_SPARSE_FIELD)
+#undef COLL_SPARSE_FIELD
+};
+
+/* One for each communicator. */
+typedef struct coll_sparse_module_t {
+    mca_coll_base_module_t super;
+    struct coll_sparse_below below;
+    ompi_communicator_t *comm;
+    struct sparse_transport transport;
+    struct sparse_state *state;
+    struct sparse_parameters parameters; /* the same at all processes */
+    bool measured;                       /* parameters.rates are this machine's; at all processes or at none */
+    pthread_mutex_t lock;                /* of `state` */
+} coll_sparse_module_t;
+OBJ_CLASS_DECLARATION(coll_sparse_module_t);
+
+/* A user's operator and datatype, kept alive by MPI while a call that has them runs. */
+struct coll_sparse_user {
+    ompi_op_t *op;
+    ompi_datatype_t *type;
+    size_t size;
+};
+
+/* A call as MPI has it. */
+struct coll_sparse_call {
+    enum sparse_kind kind;
+    const void *input; /* may be MPI_IN_PLACE */
+    void *output;
+    size_t count;
+    size_t *counts; /* Reduce_scatter; owned by who made the call */
+    ompi_datatype_t *type;
+    ompi_op_t *op;
+    int root;
+};
+
+/* Process-wide figures (MPI_T performance variables), and the settings. */
+struct coll_sparse_process {
+    int priority;
+    unsigned long long taken, passed, sent, saved;
+    unsigned long long density[8]; /* calls by agreed density: below 0.01, 0.1, 1, 2, 5, 10, 50 % and above */
+};
+extern struct coll_sparse_process coll_sparse_process;
+
+extern __attribute__((visibility("default"))) const mca_coll_base_component_t mca_coll_sparse_component;
+
+/* Fills in the parameters that the user has set. */
+void coll_sparse_settings(struct sparse_parameters *parameters);
+
+mca_coll_base_module_t *coll_sparse_query(ompi_communicator_t *comm, int *priority);
+
+/* Whether the core knows this pair; `user` must live as long as `operator`. */
+bool coll_sparse_operator(ompi_op_t *op, ompi_datatype_t *type, struct coll_sparse_user *user, struct sparse_operator *operator);
+
+void coll_sparse_transport(ompi_communicator_t *comm, struct sparse_transport *transport);
+
+/* Gives all processes the rates of one (collective, blocking; the communicator's first call of some size). */
+void coll_sparse_measure(coll_sparse_module_t *module);
+
+/* Runs a blocking call. COLL_SPARSE_PASS: it is the library's, nothing was touched. Else OMPI_SUCCESS or an error code. */
+#define COLL_SPARSE_PASS 1
+int coll_sparse_run(coll_sparse_module_t *module, const struct coll_sparse_call *call);
+
+/* Begins (nonblocking) or prepares (persistent) a call; the same results. Takes the counts over if it is not passed on. */
+int coll_sparse_begin(coll_sparse_module_t *module, const struct coll_sparse_call *call, bool persistent, ompi_request_t **request);
+void coll_sparse_requests_close(void);
+
+/* Makes the core's description of a call. False: it is not for the core. */
+bool coll_sparse_describe(coll_sparse_module_t *module, const struct coll_sparse_call *call, struct coll_sparse_user *user,
+                          struct sparse_call *described);
+/* The first of SPARSE_TAGS tags that no other collective on the communicator has; at all processes the same. */
+int coll_sparse_tag(const coll_sparse_module_t *module);
+
+/* What became of a call, for the figures; says on the way what went wrong. Returns OMPI_SUCCESS or an error code. */
+int coll_sparse_account(coll_sparse_module_t *module, const struct sparse_collective *run, enum sparse_status status);
+
+/* The functions of the slots. */
+void coll_sparse_install(mca_coll_base_module_t *super);
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * coll_sparse_component.c: the component as Open MPI sees it, its variables and figures.
+ *
+ * Every parameter of Lucid's whose name begins with SPARSE_ is an MCA variable too: LUCID_SPARSE_X is coll_sparse_x, whose default
+ * is what the environment says.
+ */
+#include "coll_sparse.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "log.h"
+#include "opal/mca/base/mca_base_pvar.h"
+#include "opal/mca/base/mca_base_var.h"
+#include "params.h"
+#include "sparse_settings.h"
+
+struct coll_sparse_process coll_sparse_process;
+
+static const char *const density_names[] = {"0.0001", "0.001", "0.01", "0.02", "0.05", "0.1", "0.5", "1"};
+
+static int register_figure(const mca_base_component_t *component, const char *name, const char *help, void *figure)
+{
+    return mca_base_component_pvar_register(component, name, help, OPAL_INFO_LVL_4, MCA_BASE_PVAR_CLASS_COUNTER,
+                                            MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, NULL, MCA_BASE_VAR_BIND_NO_OBJECT,
+                                            MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS, NULL, NULL, NULL, figure);
+}
+
+static void register_figures(const mca_base_component_t *component)
+{
+    register_figure(component, "calls_taken", "reductions that ran here", &coll_sparse_process.taken);
+    register_figure(component, "calls_passed", "reductions that were passed on", &coll_sparse_process.passed);
+    register_figure(component, "bytes_sent", "bytes that the reductions which ran here sent", &coll_sparse_process.sent);
+    register_figure(component, "bytes_saved", "bytes that their dense forms would have sent more", &coll_sparse_process.saved);
+    for (size_t i = 0; i < sizeof density_names / sizeof *density_names; i++) {
+        char name[64], help[128];
+        snprintf(name, sizeof name, "density_below_%s", density_names[i]);
+        snprintf(help, sizeof help, "reductions of which less than this share of the elements stood out (and no less than the one before)");
+        register_figure(component, name, help, &coll_sparse_process.density[i]);
+    }
+}
+
+/* A variable for each parameter, with its text as Open MPI's user and Lucid's have it. */
+struct setting {
+    const char *parameter, *range, *help, *otherwise;
+    int level;
+    char *text;
+};
+static struct setting settings[] = {
+#define LUCID_PARAM(NAME, field, type, def, range, level, help) {"LUCID_" #NAME, range, help, def, level, NULL},
+#include "params.def"
+#undef LUCID_PARAM
+};
+enum { SETTINGS = sizeof settings / sizeof *settings };
+static const char prefix[] = "LUCID_SPARSE_";
+static struct lucid_params params;
+
+static void register_setting(const mca_base_component_t *component, struct setting *setting)
+{
+    char name[64];
+    size_t n = 0;
+    if (strncmp(setting->parameter, prefix, sizeof prefix - 1) != 0) return;
+    for (const char *c = setting->parameter + sizeof prefix - 1; *c && n + 1 < sizeof name; c++) name[n++] = (char)tolower(*c);
+    name[n] = '\0';
+    const char *wanted = getenv(setting->parameter);
+    setting->text = (char *)(uintptr_t)(wanted && wanted[0] ? wanted : setting->otherwise); /* copied by Open MPI */
+    (void)mca_base_component_var_register(component, name, setting->help, MCA_BASE_VAR_TYPE_STRING, NULL, 0, 0,
+                                          setting->level == 1 ? OPAL_INFO_LVL_3 : OPAL_INFO_LVL_6, MCA_BASE_VAR_SCOPE_ALL_EQ,
+                                          &setting->text);
+}
+
+static const char *text_of(const char *parameter)
+{
+    for (size_t i = 0; i < SETTINGS; i++)
+        if (strcmp(settings[i].parameter, parameter) == 0 && settings[i].text) return settings[i].text;
+    return NULL;
+}
+
+static void complain(const char *name, const char *text, const char *range, const char *def)
+{
+    lucid_error("coll/sparse: %s=%s is not valid (%s): using %s", name, text, range, def);
+}
+
+static int register_all(void)
+{
+    const mca_base_component_t *component = &mca_coll_sparse_component.collm_version;
+    for (size_t i = 0; i < SETTINGS; i++) register_setting(component, &settings[i]);
+    lucid_params_read(&params, text_of, complain);
+    coll_sparse_process.priority = params.sparse_priority;
+    register_figures(component);
+    return OMPI_SUCCESS;
+}
+
+void coll_sparse_settings(struct sparse_parameters *parameters)
+{
+    sparse_settings(&params, parameters);
+}
+
+static int init_query(bool progress_threads, bool mpi_threads)
+{
+    return OMPI_SUCCESS;
+}
+
+/* A component only fits the very release it was built for: structures have grown inside series. */
+static int open_component(void)
+{
+    bool same = strcmp(ompi_version_string, LUCID_OMPI_VERSION) == 0;
+    if (same && mca_coll_base_module_t_class.cls_sizeof == sizeof(mca_coll_base_module_t)) return OMPI_SUCCESS;
+    const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+    if (coll_sparse_process.priority > 0 && (!rank || strcmp(rank, "0") == 0))
+        lucid_error("reductions run without coll/sparse: it was built for Open MPI " LUCID_OMPI_VERSION ", and this is %s%s; "
+                    "build Lucid with this one", ompi_version_string, same ? " with other structures" : "");
+    return OMPI_ERR_NOT_AVAILABLE;
+}
+
+static int close_component(void)
+{
+    coll_sparse_requests_close();
+    return OMPI_SUCCESS;
+}
+
+const mca_coll_base_component_t mca_coll_sparse_component = {
+    .collm_version = {
+        LUCID_OMPI_COLL_VERSION,
+        .mca_component_name = "sparse",
+        MCA_BASE_MAKE_VERSION(component, OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION),
+        .mca_open_component = open_component,
+        .mca_close_component = close_component,
+        .mca_register_component_params = register_all,
+    },
+    .collm_data = LUCID_OMPI_COLL_DATA,
+    .collm_init_query = init_query,
+    .collm_comm_query = coll_sparse_query,
+};

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * coll_sparse_measure.c: the rates of the machine for a communicator, measured in its first call that is long enough to be looked at.
+ */
+#include "coll_sparse.h"
+
+#include "log.h"
+#include "opal/runtime/opal_progress.h"
+#include "sparse_measure.h"
+
+static bool on_my_node(void *context, int rank)
+{
+    const ompi_proc_t *proc = ompi_comm_peer_lookup(context, rank);
+    return proc && OPAL_PROC_ON_LOCAL_NODE(proc->super.proc_flags);
+}
+
+static void progress(void *context)
+{
+    opal_progress();
+}
+
+void coll_sparse_measure(coll_sparse_module_t *module)
+{
+    const struct sparse_surroundings surroundings = {on_my_node, progress, module->comm};
+    struct sparse_rates rates;
+    module->measured = true; /* or never */
+    if (sparse_measure(&module->transport, coll_sparse_tag(module), &surroundings, &rates) != OMPI_SUCCESS) return;
+    module->parameters.rates = rates;
+    if (module->transport.rank != 0) return;
+    lucid_info("coll/sparse: %d ranks, %d a node: scan %.3g, merge %.3g, add %.3g, copy %.3g B/s; within a node %.3g s, %.3g B/s; "
+               "between nodes %.3g s, %.3g B/s", module->transport.size, rates.ranks_per_node, rates.scan, rates.merge, rates.add,
+               rates.copy, rates.latency_node, rates.bandwidth_node, rates.latency_network, rates.bandwidth_network);
+}

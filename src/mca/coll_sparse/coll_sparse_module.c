@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * coll_sparse_module.c: one communicator's module: what it keeps of the modules below, and what it knows of the machine.
+ */
+#include "coll_sparse.h"
+
+#include <string.h>
+
+#include "opal/runtime/opal_progress.h"
+
+static void module_construct(coll_sparse_module_t *module)
+{
+    memset(&module->below, 0, sizeof module->below);
+    module->comm = NULL;
+    module->state = NULL;
+    module->measured = false;
+    pthread_mutex_init(&module->lock, NULL);
+}
+
+static void module_destruct(coll_sparse_module_t *module)
+{
+#define LET_GO(api) if (module->below.coll_##api##_module) OBJ_RELEASE(module->below.coll_##api##_module);
+    COLL_SPARSE_SLOTS(LET_GO)
+#undef LET_GO
+    sparse_state_destroy(module->state);
+    pthread_mutex_destroy(&module->lock);
+}
+
+OBJ_CLASS_INSTANCE(coll_sparse_module_t, mca_coll_base_module_t, module_construct, module_destruct);
+
+/* Every slot needs a routine below it to pass calls on to; where one is missing, the communicator goes without this module. */
+static bool complete(const mca_coll_base_comm_coll_t *table)
+{
+#define HAS(api) && table->coll_##api
+    return true COLL_SPARSE_SLOTS(HAS);
+#undef HAS
+}
+
+static int enable(mca_coll_base_module_t *super, ompi_communicator_t *comm)
+{
+    coll_sparse_module_t *module = (coll_sparse_module_t *)super;
+    if (!complete(comm->c_coll)) return OMPI_ERR_NOT_FOUND;
+    module->state = sparse_state_create();
+    if (!module->state) return OMPI_ERR_OUT_OF_RESOURCE;
+    module->comm = comm;
+    coll_sparse_transport(comm, &module->transport);
+    coll_sparse_settings(&module->parameters);
+#define TAKE(api) LUCID_OMPI_COLL_TAKE(comm, &module->below, super, api);
+    COLL_SPARSE_SLOTS(TAKE)
+#undef TAKE
+    return OMPI_SUCCESS;
+}
+
+static int disable(mca_coll_base_module_t *super, ompi_communicator_t *comm)
+{
+    coll_sparse_module_t *module = (coll_sparse_module_t *)super;
+    (void)module; /* where there is nothing to give back */
+#define GIVE_BACK(api) LUCID_OMPI_COLL_GIVE_BACK(comm, &module->below, super, api);
+    COLL_SPARSE_SLOTS(GIVE_BACK)
+#undef GIVE_BACK
+    return OMPI_SUCCESS;
+}
+
+mca_coll_base_module_t *coll_sparse_query(ompi_communicator_t *comm, int *priority)
+{
+    if (coll_sparse_process.priority <= 0 || OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2) return NULL;
+    coll_sparse_module_t *module = OBJ_NEW(coll_sparse_module_t);
+    if (!module) return NULL;
+    *priority = coll_sparse_process.priority;
+    module->super.coll_module_enable = enable;
+    module->super.coll_module_disable = disable;
+    coll_sparse_install(&module->super);
+    return &module->super;
+}

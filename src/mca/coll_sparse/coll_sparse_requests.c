@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * coll_sparse_requests.c: nonblocking and persistent reductions: requests that Open MPI's progress engine steps.
+ */
+#include "coll_sparse.h"
+
+#include <stdlib.h>
+
+#include "opal/runtime/opal_progress.h"
+
+typedef struct coll_sparse_request_t {
+    ompi_coll_base_nbc_request_t super; /* MPI_Ix keeps the operator and the datatype alive in it */
+    coll_sparse_module_t *module;
+    struct coll_sparse_user user;
+    struct sparse_call call;
+    struct sparse_collective *run; /* while it is active */
+    size_t *counts;
+    struct coll_sparse_request_t *next;
+} coll_sparse_request_t;
+OBJ_CLASS_DECLARATION(coll_sparse_request_t);
+
+/* Active requests. Who steps them takes the whole list away and puts back what is not done. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static coll_sparse_request_t *active;
+static bool registered;
+static _Thread_local bool stepping;
+
+static void enlist(coll_sparse_request_t *first, coll_sparse_request_t *last)
+{
+    pthread_mutex_lock(&lock);
+    last->next = active;
+    active = first;
+    pthread_mutex_unlock(&lock);
+}
+
+static enum sparse_status step(coll_sparse_request_t *request)
+{
+    coll_sparse_module_t *module = request->module;
+    if (pthread_mutex_trylock(&module->lock) != 0) return SPARSE_PENDING;
+    enum sparse_status status = sparse_collective_step(request->run);
+    if (status != SPARSE_PENDING) {
+        request->super.super.req_status.MPI_ERROR = coll_sparse_account(module, request->run, status);
+        sparse_collective_destroy(request->run);
+        request->run = NULL;
+    }
+    pthread_mutex_unlock(&module->lock);
+    return status;
+}
+
+static int progress(void)
+{
+    int completed = 0;
+    if (stepping) return 0; /* a message below makes progress itself */
+    pthread_mutex_lock(&lock);
+    coll_sparse_request_t *mine = active;
+    active = NULL;
+    pthread_mutex_unlock(&lock);
+    if (!mine) return 0;
+    stepping = true;
+    coll_sparse_request_t *kept = NULL, *last = NULL;
+    while (mine) {
+        coll_sparse_request_t *request = mine;
+        mine = request->next;
+        if (step(request) == SPARSE_PENDING) {
+            request->next = kept;
+            kept = request;
+            if (!last) last = request;
+            continue;
+        }
+        completed++;
+        ompi_request_complete(&request->super.super, true); /* from here on it may be gone */
+    }
+    if (kept) enlist(kept, last);
+    stepping = false;
+    return completed;
+}
+
+/* One call of sparse_collective_create, under the module's lock. */
+static enum sparse_status create(coll_sparse_request_t *request)
+{
+    coll_sparse_module_t *module = request->module;
+    pthread_mutex_lock(&module->lock);
+    enum sparse_status status = sparse_collective_create(&request->call, &request->run);
+    pthread_mutex_unlock(&module->lock);
+    return status;
+}
+
+static void launch(coll_sparse_request_t *request)
+{
+    request->super.super.req_state = OMPI_REQUEST_ACTIVE;
+    request->super.super.req_status.MPI_ERROR = OMPI_SUCCESS;
+    enlist(request, request);
+}
+
+static int request_start(size_t count, ompi_request_t **requests)
+{
+    for (size_t i = 0; i < count; i++) {
+        coll_sparse_request_t *request = (coll_sparse_request_t *)requests[i];
+        if (create(request) != SPARSE_PENDING) return OMPI_ERR_OUT_OF_RESOURCE;
+        request->super.super.req_complete = REQUEST_PENDING;
+        launch(request);
+    }
+    return OMPI_SUCCESS;
+}
+
+static int request_cancel(ompi_request_t *request, int complete)
+{
+    return MPI_ERR_REQUEST;
+}
+
+static void dispose(coll_sparse_request_t *request)
+{
+    OMPI_REQUEST_FINI(&request->super.super);
+    free(request->counts);
+    OBJ_RELEASE(request->module);
+    OBJ_RELEASE(request);
+}
+
+static int request_free(ompi_request_t **handle)
+{
+    coll_sparse_request_t *request = (coll_sparse_request_t *)*handle;
+    if (!REQUEST_COMPLETE(&request->super.super)) return MPI_ERR_REQUEST;
+    dispose(request);
+    *handle = MPI_REQUEST_NULL;
+    return OMPI_SUCCESS;
+}
+
+static void request_construct(coll_sparse_request_t *request)
+{
+    request->super.super.req_type = OMPI_REQUEST_COLL;
+    request->super.super.req_status._cancelled = 0;
+    request->super.super.req_start = request_start;
+    request->super.super.req_free = request_free;
+    request->super.super.req_cancel = request_cancel;
+    request->run = NULL;
+    request->counts = NULL;
+}
+
+OBJ_CLASS_INSTANCE(coll_sparse_request_t, ompi_coll_base_nbc_request_t, request_construct, NULL);
+
+static void register_progress(void)
+{
+    pthread_mutex_lock(&lock);
+    bool first = !registered;
+    registered = true;
+    pthread_mutex_unlock(&lock);
+    if (first) opal_progress_register(progress);
+}
+
+void coll_sparse_requests_close(void)
+{
+    if (registered) opal_progress_unregister(progress);
+    registered = false;
+}
+
+static coll_sparse_request_t *make(coll_sparse_module_t *module, bool persistent)
+{
+    coll_sparse_request_t *request = OBJ_NEW(coll_sparse_request_t);
+    if (!request) return NULL;
+    OMPI_REQUEST_INIT(&request->super.super, persistent);
+    request->super.super.req_mpi_object.comm = module->comm;
+    request->module = module;
+    OBJ_RETAIN(module);
+    return request;
+}
+
+/* Whether a persistent call is the core's is decided once, by a run that is thrown away before its first message. */
+int coll_sparse_begin(coll_sparse_module_t *module, const struct coll_sparse_call *call, bool persistent, ompi_request_t **handle)
+{
+    coll_sparse_request_t *request = make(module, persistent);
+    if (!request) return COLL_SPARSE_PASS;
+    enum sparse_status status = SPARSE_NOT_OURS;
+    if (coll_sparse_describe(module, call, &request->user, &request->call)) {
+        request->call.may_pass_on = false;
+        request->call.tag = coll_sparse_tag(module);
+        status = create(request);
+    }
+    if (status != SPARSE_PENDING) {
+        dispose(request);
+        return status == SPARSE_NOT_OURS ? COLL_SPARSE_PASS : OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    request->counts = call->counts;
+    register_progress();
+    if (persistent) {
+        pthread_mutex_lock(&module->lock);
+        sparse_collective_destroy(request->run);
+        pthread_mutex_unlock(&module->lock);
+        request->run = NULL;
+    } else {
+        launch(request);
+    }
+    *handle = &request->super.super;
+    return OMPI_SUCCESS;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * coll_sparse_run.c: a call from MPI's terms to the core's, run to its end, and accounted for.
+ */
+#include "coll_sparse.h"
+
+#include "log.h"
+#include "opal/runtime/opal_progress.h"
+
+int coll_sparse_tag(const coll_sparse_module_t *module)
+{
+    return ompi_coll_base_nbc_reserve_tags(module->comm, SPARSE_TAGS) - SPARSE_TAGS + 1;
+}
+
+/* MPI_IN_PLACE: where the input is in the receive buffer. Only a Reduce's root may say so. */
+static const void *input_of(const struct coll_sparse_call *call)
+{
+    return call->input == MPI_IN_PLACE ? call->output : call->input;
+}
+
+bool coll_sparse_describe(coll_sparse_module_t *module, const struct coll_sparse_call *call, struct coll_sparse_user *user,
+                          struct sparse_call *described)
+{
+    *described = (struct sparse_call){.kind = call->kind, .input = input_of(call), .output = call->output, .count = call->count,
+                                      .counts = call->counts, .root = call->root, .transport = &module->transport,
+                                      .state = module->state, .parameters = &module->parameters, .may_pass_on = true};
+    return coll_sparse_operator(call->op, call->type, user, &described->operator);
+}
+
+static void count_density(double density)
+{
+    static const double limits[] = {1e-4, 1e-3, 1e-2, 2e-2, 5e-2, 0.1, 0.5};
+    size_t i = 0;
+    while (i < sizeof limits / sizeof *limits && density >= limits[i]) i++;
+    coll_sparse_process.density[i]++;
+}
+
+int coll_sparse_account(coll_sparse_module_t *module, const struct sparse_collective *run, enum sparse_status status)
+{
+    struct sparse_outcome outcome;
+    char text[256];
+    sparse_collective_outcome(run, &outcome);
+    count_density(outcome.agreed);
+    if (status == SPARSE_NOT_OURS) {
+        coll_sparse_process.passed++;
+        return COLL_SPARSE_PASS;
+    }
+    coll_sparse_process.taken++;
+    coll_sparse_process.sent += outcome.sent;
+    if (outcome.sent_dense > outcome.sent) coll_sparse_process.saved += outcome.sent_dense - outcome.sent;
+    if (status == SPARSE_DONE) return OMPI_SUCCESS;
+    lucid_error("coll/sparse: %s", sparse_outcome_text(&outcome, module->transport.rank, text, sizeof text));
+    return outcome.error == SPARSE_TRANSPORT ? outcome.code
+           : outcome.error == SPARSE_NO_MEMORY ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_ERROR;
+}
+
+/* Large enough that the core may take it: the same answer at all processes. */
+static bool large(const coll_sparse_module_t *module, const struct sparse_call *call)
+{
+    size_t count = call->counts ? 0 : call->count;
+    for (int i = 0; call->counts && i < module->transport.size; i++) count += call->counts[i];
+    if (call->kind == SPARSE_REDUCE_SCATTER && !call->counts) count *= (size_t)module->transport.size;
+    return count >= module->parameters.short_bytes / call->operator.size;
+}
+
+int coll_sparse_run(coll_sparse_module_t *module, const struct coll_sparse_call *mpi_call)
+{
+    struct coll_sparse_user user;
+    struct sparse_call call;
+    struct sparse_collective *run;
+    if (!coll_sparse_describe(module, mpi_call, &user, &call)) return COLL_SPARSE_PASS;
+    if (!module->measured && large(module, &call)) coll_sparse_measure(module);
+    pthread_mutex_lock(&module->lock);
+    enum sparse_status status = SPARSE_NOT_OURS;
+    if (large(module, &call) || module->parameters.always) {
+        call.tag = coll_sparse_tag(module);
+        status = sparse_collective_create(&call, &run);
+    }
+    if (status == SPARSE_PENDING) {
+        while ((status = sparse_collective_step(run)) == SPARSE_PENDING) {
+            pthread_mutex_unlock(&module->lock); /* a nonblocking call of the communicator may need it to go on */
+            opal_progress();
+            pthread_mutex_lock(&module->lock);
+        }
+        int rc = coll_sparse_account(module, run, status);
+        sparse_collective_destroy(run);
+        pthread_mutex_unlock(&module->lock);
+        return rc;
+    }
+    pthread_mutex_unlock(&module->lock);
+    coll_sparse_process.passed++;
+    return status == SPARSE_NOT_OURS ? COLL_SPARSE_PASS : OMPI_ERR_OUT_OF_RESOURCE;
+}

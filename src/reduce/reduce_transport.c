@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * reduce_transport.c: the core's messages by public MPI, on a private duplicate of the communicator.
+ *
+ * A request is kept in the core's union where MPI_Request fits in it, which it does in every MPI library known to us: it is a
+ * pointer or an int. A receive's size is read from its status.
+ */
+#include "reduce.h"
+
+#include <limits.h>
+#include <string.h>
+
+_Static_assert(sizeof(MPI_Request) <= sizeof(union sparse_request), "a request fits");
+
+static MPI_Request load(const union sparse_request *request)
+{
+    MPI_Request r;
+    memcpy(&r, request, sizeof r);
+    return r;
+}
+
+static int send_bytes(void *context, const void *buffer, size_t bytes, int peer, int tag, union sparse_request *request)
+{
+    struct lucid_reduce_comm *own = context;
+    MPI_Request r = MPI_REQUEST_NULL;
+    int rc = PMPI_Isend(buffer, (int)bytes, MPI_BYTE, peer, tag, own->comm, &r);
+    memcpy(request, &r, sizeof r);
+    return rc;
+}
+
+static int receive_bytes(void *context, void *buffer, size_t capacity, int peer, int tag, union sparse_request *request)
+{
+    struct lucid_reduce_comm *own = context;
+    MPI_Request r = MPI_REQUEST_NULL;
+    int rc = PMPI_Irecv(buffer, capacity > INT_MAX ? INT_MAX : (int)capacity, MPI_BYTE, peer, tag, own->comm, &r);
+    memcpy(request, &r, sizeof r);
+    return rc;
+}
+
+static int test(void *context, union sparse_request *request, bool *done, size_t *bytes)
+{
+    MPI_Request r = load(request);
+    MPI_Status status;
+    int flag = 0, count = 0;
+    int rc = PMPI_Test(&r, &flag, &status);
+    memcpy(request, &r, sizeof r);
+    *done = flag;
+    if (rc == MPI_SUCCESS && flag && PMPI_Get_count(&status, MPI_BYTE, &count) == MPI_SUCCESS && count >= 0) *bytes = (size_t)count;
+    return rc;
+}
+
+static void cancel(void *context, union sparse_request *request)
+{
+    MPI_Request r = load(request);
+    PMPI_Cancel(&r);
+    PMPI_Wait(&r, MPI_STATUS_IGNORE);
+}
+
+void lucid_reduce_transport(struct lucid_reduce_comm *own)
+{
+    own->transport = (struct sparse_transport){.context = own, .isend = send_bytes, .irecv = receive_bytes, .test = test,
+                                               .cancel = cancel};
+    PMPI_Comm_rank(own->comm, &own->transport.rank);
+    PMPI_Comm_size(own->comm, &own->transport.size);
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* sparse_measure.c: see sparse_measure.h. */
+#include "sparse_measure.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+enum { ROUNDS = 4, LONG = 256 * 1024 };
+static char scratch[2 * LONG]; /* what is sent does not matter */
+
+/* What rank 0 tells the others: what to measure, and afterwards the result. */
+struct plan {
+    int known;
+    int within, between; /* shifts; 0: there is no such pair */
+    struct sparse_rates rates;
+};
+
+struct meter {
+    const struct sparse_transport *transport;
+    const struct sparse_surroundings *surroundings;
+    int tag;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct sparse_rates local; /* scan, merge, add, copy */
+static bool calibrated;
+static struct measured {
+    int size, within, between;
+    struct sparse_rates rates;
+} last; /* communicators of one shape follow each other */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int await(const struct meter *meter, union sparse_request *request)
+{
+    const struct sparse_transport *transport = meter->transport;
+    for (bool done = false; !done;) {
+        size_t bytes;
+        int rc = transport->test(transport->context, request, &done, &bytes);
+        if (rc) return rc;
+        if (!done && meter->surroundings->progress) meter->surroundings->progress(meter->surroundings->context);
+    }
+    return 0;
+}
+
+static int send(const struct meter *meter, const void *buffer, size_t bytes, int peer)
+{
+    union sparse_request request;
+    int rc = meter->transport->isend(meter->transport->context, buffer, bytes, peer, meter->tag, &request);
+    return rc ? rc : await(meter, &request);
+}
+
+static int receive(const struct meter *meter, void *buffer, size_t bytes, int peer)
+{
+    union sparse_request request;
+    int rc = meter->transport->irecv(meter->transport->context, buffer, bytes, peer, meter->tag, &request);
+    return rc ? rc : await(meter, &request);
+}
+
+/* Rank 0's plan to all, down a binomial tree. */
+static int broadcast(const struct meter *meter, struct plan *plan)
+{
+    int rank = meter->transport->rank, size = meter->transport->size, rc = 0, mask = 1;
+    while (mask < size && !(rank & mask)) mask <<= 1;
+    if (rank) rc = receive(meter, plan, sizeof *plan, rank - mask);
+    for (mask >>= 1; mask > 0 && !rc; mask >>= 1)
+        if (rank + mask < size) rc = send(meter, plan, sizeof *plan, rank + mask);
+    return rc;
+}
+
+/* The fastest of some shifts, in seconds. */
+static int shift(const struct meter *meter, int by, size_t bytes, double *best)
+{
+    const struct sparse_transport *t = meter->transport;
+    *best = 1e9;
+    for (int i = 0; i < ROUNDS; i++) {
+        union sparse_request incoming, outgoing;
+        double start = now();
+        int rc = t->irecv(t->context, scratch + LONG, bytes, (t->rank + t->size - by) % t->size, meter->tag, &incoming);
+        if (rc) return rc;
+        rc = t->isend(t->context, scratch, bytes, (t->rank + by) % t->size, meter->tag, &outgoing);
+        if (!rc) rc = await(meter, &outgoing);
+        if (rc) {
+            t->cancel(t->context, &incoming);
+            return rc;
+        }
+        if ((rc = await(meter, &incoming))) return rc;
+        double spent = now() - start;
+        if (spent < *best) *best = spent;
+    }
+    return 0;
+}
+
+static int measure_level(const struct meter *meter, int by, double *latency, double *bandwidth)
+{
+    double brief, whole;
+    int rc = shift(meter, by, 1, &brief);
+    if (!rc) rc = shift(meter, by, LONG, &whole);
+    if (rc) return rc;
+    if (brief > 0) *latency = brief;
+    if (whole > brief) *bandwidth = (double)LONG / (whole - brief);
+    return 0;
+}
+
+static bool near(const struct meter *meter, int rank)
+{
+    return meter->surroundings->on_my_node(meter->surroundings->context, rank);
+}
+
+static int smallest_shift(const struct meter *meter, bool on_node)
+{
+    for (int rank = 1; rank < meter->transport->size; rank++)
+        if (near(meter, rank) == on_node) return rank;
+    return 0;
+}
+
+static void make_plan(const struct meter *meter, struct plan *plan)
+{
+    plan->within = smallest_shift(meter, true);
+    plan->between = smallest_shift(meter, false);
+    pthread_mutex_lock(&lock);
+    if (!calibrated) {
+        sparse_rates_default(&local);
+        (void)sparse_rates_calibrate(&local);
+        calibrated = true;
+    }
+    plan->known = last.size == meter->transport->size && last.within == plan->within && last.between == plan->between;
+    plan->rates = plan->known ? last.rates : local;
+    pthread_mutex_unlock(&lock);
+}
+
+/* What the measured shifts mean to the model, which has a node's ranks one behind the other: where they are not, every rank has a
+ * node to itself and its share of the link. */
+static void interpret(const struct meter *meter, struct plan *plan)
+{
+    struct sparse_rates *rates = &plan->rates;
+    int ranks = 0;
+    bool consecutive = true;
+    for (int rank = 0; rank < meter->transport->size; rank++) {
+        if (!near(meter, rank)) continue;
+        if (rank != ranks) consecutive = false;
+        ranks++;
+    }
+    rates->ranks_per_node = consecutive ? ranks : 1;
+    if (!plan->between) {
+        rates->latency_network = rates->latency_node;
+        rates->bandwidth_network = rates->bandwidth_node;
+    } else {
+        if (consecutive) rates->bandwidth_network *= ranks; /* all of a node's ranks sent at once */
+        if (!plan->within) {
+            rates->latency_node = rates->latency_network;
+            rates->bandwidth_node = rates->bandwidth_network;
+        }
+    }
+    pthread_mutex_lock(&lock);
+    last = (struct measured){meter->transport->size, plan->within, plan->between, *rates};
+    pthread_mutex_unlock(&lock);
+}
+
+int sparse_measure(const struct sparse_transport *transport, int tag, const struct sparse_surroundings *surroundings,
+                   struct sparse_rates *rates)
+{
+    struct meter meter = {transport, surroundings, tag};
+    struct plan plan;
+    memset(&plan, 0, sizeof plan); /* padding goes over the wire */
+    if (transport->rank == 0) make_plan(&meter, &plan);
+    int rc = broadcast(&meter, &plan);
+    if (!rc && !plan.known) {
+        if (plan.within) rc = measure_level(&meter, plan.within, &plan.rates.latency_node, &plan.rates.bandwidth_node);
+        if (plan.between && !rc) rc = measure_level(&meter, plan.between, &plan.rates.latency_network, &plan.rates.bandwidth_network);
+        if (rc) return rc;
+        if (transport->rank == 0) interpret(&meter, &plan);
+        rc = broadcast(&meter, &plan);
+    }
+    if (!rc) *rates = plan.rates;
+    return rc;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The machine's rates for the cost model, measured with the messages of one transport and the same at all its ranks.
+ *
+ * Rank 0 decides: what its process has measured for a communicator of this shape is used again. Else all ranks shift messages round the
+ * ring at once, by one place within a node and by a node's width between nodes, so that a node's link carries what it carries in a
+ * reduction; rank 0's clock counts. Two broadcasts of a hundred bytes, and eight messages a level the first time. */
+#ifndef LUCID_SPARSE_MEASURE_H
+#define LUCID_SPARSE_MEASURE_H
+
+#include "sparse_model.h"
+#include "sparse_transport.h"
+
+/* What the transport's owner knows besides. */
+struct sparse_surroundings {
+    bool (*on_my_node)(void *context, int rank);
+    void (*progress)(void *context); /* called while nothing arrives; NULL: `test` makes progress by itself */
+    void *context;
+};
+
+/* Blocking and collective. Uses one tag. Returns 0 and fills in all of `rates`, or the transport's error code. Thread-safe. */
+int sparse_measure(const struct sparse_transport *transport, int tag, const struct sparse_surroundings *surroundings,
+                   struct sparse_rates *rates);
+
+#endif

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Sparse reductions inside MPI programs: by the component of Open MPI, by the preloaded library, and by nobody.
+add_executable(sparse_calls sparse_calls.c sparse_calls_mpi.c)
+target_include_directories(sparse_calls PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
+target_compile_definitions(sparse_calls PRIVATE ${pmpi_definitions} _GNU_SOURCE)
+target_link_libraries(sparse_calls PRIVATE MPI::MPI_C ${CMAKE_DL_LIBS})
+
+# lucid_add_sparse_mpi_test(NAME NP "1 2 3" ENV A=B ... [PRELOAD]): sparse_calls with these settings.
+function(lucid_add_sparse_mpi_test NAME)
+  cmake_parse_arguments(T "PRELOAD" "" "NP;ENV" ${ARGN})
+  set(command $<TARGET_FILE:sparse_calls>)
+  if(T_PRELOAD)
+    set(command env LD_PRELOAD=$<TARGET_FILE:lucid> $<TARGET_FILE:sparse_calls>)
+  endif()
+  foreach(np ${T_NP})
+    add_test(NAME mpi.${NAME}.np${np} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np} ${command})
+    set_tests_properties(mpi.${NAME}.np${np} PROPERTIES LABELS "mpi;sparse" TIMEOUT 300 SKIP_RETURN_CODE 77 PROCESSORS 2
+                         ENVIRONMENT "${LUCID_MPI_TEST_ENV};${T_ENV}")
+  endforeach()
+endfunction()
+
+lucid_add_sparse_mpi_test(sparse_nobody NP 2)
+lucid_add_sparse_mpi_test(sparse_preload NP 1 2 3 5 8 PRELOAD ENV LUCID_SPARSE=on LUCID_SPARSE_ALWAYS=1 SPARSE_EXPECT=preload)
+lucid_add_sparse_mpi_test(sparse_preload_chosen NP 3 PRELOAD ENV LUCID_SPARSE=on SPARSE_EXPECT=preload)
+if(TARGET mca_coll_sparse)
+  execute_process(COMMAND ompi_info --path pkglibdir --parsable OUTPUT_VARIABLE found OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  string(REGEX REPLACE ".*path:pkglibdir:" "" LUCID_OMPI_PKGLIBDIR "${found}")
+  set(component "OMPI_MCA_mca_base_component_path=${LUCID_OMPI_PKGLIBDIR}:${PROJECT_BINARY_DIR}/lib/lucid/openmpi"
+      LUCID_SPARSE_PRIORITY=60)
+  lucid_add_sparse_mpi_test(sparse_component NP 1 2 3 5 8 ENV ${component} LUCID_SPARSE_ALWAYS=1 SPARSE_EXPECT=component)
+  lucid_add_sparse_mpi_test(sparse_component_chosen NP 3 ENV ${component} SPARSE_EXPECT=component)
+  lucid_add_sparse_mpi_test(sparse_component_declared NP 3 PRELOAD ENV ${component} LUCID_SPARSE_ALWAYS=1 SPARSE_EXPECT=component)
+endif()
