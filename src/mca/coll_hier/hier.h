@@ -47,6 +47,7 @@ typedef struct hier_settings {
     int window;     /**< chunks under way */
     bool sockets;
     bool shared_map;
+    bool nonblocking;
     unsigned bcast_chain, bcast_segment, reduce_chain, reduce_segment; /* bytes */
     unsigned allreduce_ring, allreduce_segment, allgather_stream, allgather_segment, gather_direct, scatter_direct;
     unsigned first_limit; /**< bytes of a first operation that travel with the agreement */

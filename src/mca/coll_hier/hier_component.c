@@ -16,6 +16,7 @@ hier_settings_t lucid_hier = {
     .window = 8,
     .sockets = true,
     .shared_map = true,
+    .nonblocking = true,
     .bcast_chain = 64 << 10,
     .bcast_segment = 64 << 10,
     .reduce_chain = 64 << 10,
@@ -61,6 +62,8 @@ static void register_topology(void)
     add("sockets", "Put sockets below nodes in the trees", MCA_BASE_VAR_TYPE_BOOL, NULL, OPAL_INFO_LVL_5, &lucid_hier.sockets);
     add("shared_map", "Keep the job's map once per node, in shared memory", MCA_BASE_VAR_TYPE_BOOL, NULL, OPAL_INFO_LVL_5,
         &lucid_hier.shared_map);
+    add("nonblocking", "Serve nonblocking barrier, broadcast and allreduce, too, once a blocking operation has settled the layout",
+        MCA_BASE_VAR_TYPE_BOOL, NULL, OPAL_INFO_LVL_5, &lucid_hier.nonblocking);
 }
 
 static void register_sizes(void)
@@ -131,6 +134,7 @@ static int open_component(void)
 
 static int close_component(void)
 {
+    lucid_hier_start_close();
     lucid_hier_layouts_close();
     lucid_hier_map_close();
     return OMPI_SUCCESS;

@@ -73,6 +73,7 @@ mca_coll_base_module_t *lucid_hier_query(ompi_communicator_t *comm, int *priorit
     module->super.coll_module_enable = enable;
     module->super.coll_module_disable = disable;
     lucid_hier_fill(&module->super);
+    if (lucid_hier.nonblocking) lucid_hier_fill_nonblocking(&module->super);
     *priority = lucid_hier.priority;
     return &module->super;
 }

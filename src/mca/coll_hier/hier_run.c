@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hier_run.h"
+
 #include "opal/datatype/opal_datatype.h"
 #include "opal/runtime/opal_progress.h"
-
-#include "hier_run.h"
 
 static const size_t eager_bytes = 4096; /* surely sent without waiting, so that a request would be a waste */
 
