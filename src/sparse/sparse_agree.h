@@ -5,11 +5,16 @@
 
 #include "sparse_slice.h"
 
+/* What merges have shown; see struct sparse_estimate. */
+struct sparse_learned {
+    double growth, per_exception;
+};
+
 /* On the wire as it is: all ranks run the same library on the same kind of machine, else `magic` differs. */
 struct sparse_terms {
     uint32_t magic, ranks;     /* SPARSE_MAGIC; ranks that these are the sums of */
-    uint32_t cannot, observed; /* ranks without memory; ranks that know how unions grow here */
-    uint64_t density, growth;  /* sums, in 2^-32 and 2^-20 */
+    uint32_t cannot, observed; /* ranks without memory; ranks that have learned the growth and the bytes */
+    uint64_t density, growth, per_exception; /* sums, in 2^-32, 2^-20 and 2^-20 */
 };
 
 #define SPARSE_MAGIC UINT32_C(0x4c535031) /* "LSP1" */
@@ -25,7 +30,7 @@ struct sparse_agreement {
 };
 
 void sparse_agree_init(struct sparse_agreement *a, const struct sparse_transport *transport, int tag, struct sparse_record *record,
-                       bool cannot, double density, const double *growth);
+                       bool cannot, double density, const struct sparse_learned *learned);
 
 /* Resumable. SPARSE_FAILED also for numbers that are none of ours: then this rank cannot know what the others do. */
 enum sparse_status sparse_agree(struct sparse_agreement *a);

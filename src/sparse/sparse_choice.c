@@ -16,9 +16,13 @@ static const struct range { enum sparse_algorithm first, last; } ranges[SPARSE_K
 struct sparse_estimate sparse_choice_estimate(const struct sparse_call *call, size_t elements, const struct sparse_terms *terms)
 {
     struct sparse_estimate e = {.elements = elements, .size = call->operator.size, .ranks = call->transport->size,
-                                .commutative = call->operator.commutative, .growth = INDEPENDENT};
+                                .commutative = call->operator.commutative, .growth = INDEPENDENT,
+                                .per_exception = (double)call->operator.size + 2};
     if (terms->ranks > 0) e.density = (double)terms->density / 0x1p32 / terms->ranks;
-    if (terms->observed > 0) e.growth = (double)terms->growth / 0x1p20 / terms->observed;
+    if (terms->observed > 0) {
+        e.growth = (double)terms->growth / 0x1p20 / terms->observed;
+        e.per_exception = (double)terms->per_exception / 0x1p20 / terms->observed;
+    }
     return e;
 }
 

@@ -148,7 +148,7 @@ enum sparse_status sparse_collective_create(const struct sparse_call *call, stru
     c->sampled = sparse_sample(&call->operator, call->input, elements, c->parameters.sample_lines);
     bool cannot = !make_room(c);
     sparse_agree_init(&c->agreement, call->transport, call->tag, &c->record, cannot, c->sampled,
-                      c->class->observed ? &c->class->growth : NULL);
+                      c->class->observed ? &c->class->learned : NULL);
     *collective = c;
     return SPARSE_PENDING;
 }

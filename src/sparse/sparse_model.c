@@ -55,27 +55,34 @@ static double exponential(double x)
     return ldexp(sum, (int)whole);
 }
 
+static double independent(double density, double k, double growth)
+{
+    return 1 - exponential(exponential(growth * logarithm(k)) * logarithm(1 - density));
+}
+
 double sparse_union(const struct sparse_estimate *e, double k)
 {
     if (e->density >= 1) return 1;
     if (e->density <= 0) return 0;
-    return 1 - exponential(exponential(e->growth * logarithm(k)) * logarithm(1 - e->density));
+    if (e->growth <= 1) return independent(e->density, k, e->growth);
+    double weight = 2 * e->growth - 2;
+    return (1 - weight) * independent(e->density, k, 1) + weight * fmin(1, k * e->density);
 }
 
 double sparse_growth(double density, double joined, double k)
 {
     if (density <= 0 || density >= 1 || k <= 1 || joined <= density) return 0;
-    if (joined > 0.999999) joined = 0.999999;
-    double g = logarithm(logarithm(1 - joined) / logarithm(1 - density)) / logarithm(k);
-    return g < 0 ? 0 : g > 1.5 ? 1.5 : g;
+    double middle = independent(density, k, 1), most = fmin(1, k * density);
+    if (joined > middle) return most - middle < 1e-9 ? 1 : 1 + fmin(1, (joined - middle) / (most - middle)) / 2;
+    return fmax(0, logarithm(logarithm(1 - joined) / logarithm(1 - density)) / logarithm(k));
 }
 
-double sparse_bytes_per_element(double density, size_t size, double part_elements, bool dense)
+double sparse_bytes_per_element(const struct sparse_estimate *e, double density, double part_elements, bool dense)
 {
-    double full = (double)size, head = (32 + (double)size) / (part_elements < 1 ? 1 : part_elements);
-    double positions = density * ((double)size + 2), bitmap = density * (double)size + 0.125;
-    double least = positions < bitmap ? positions : bitmap;
-    return (dense || least > full ? full : least) + head;
+    double full = (double)e->size, head = (24 + full) / fmax(1, part_elements);
+    double each = e->per_exception > 0 ? e->per_exception : full + 2;
+    double least = fmin(density * each, density * full + 0.125);
+    return (dense ? full : fmin(least, full)) + head;
 }
 
 /* What the formulas are made of. */
@@ -91,7 +98,7 @@ struct costs {
 
 static double encoded(const struct costs *c, double ranks)
 {
-    return sparse_bytes_per_element(sparse_union(c->estimate, ranks), c->estimate->size, c->part, c->dense);
+    return sparse_bytes_per_element(c->estimate, sparse_union(c->estimate, ranks), c->part, c->dense);
 }
 
 static void message(struct costs *c, double distance, double bytes)

@@ -67,17 +67,21 @@ struct sparse_estimate {
     int ranks;
     bool commutative;
     double density;        /* mean over the ranks, in [0, 1] */
-    double growth;         /* g of union(k) = 1 - (1 - density)^(k^g): 0 same positions, 1 independent, above 1 disjoint */
+    /* How unions grow: 0 same positions, 1 independent, 1.5 disjoint. Up to 1, union(k) = 1 - (1 - density)^(k^growth); above, between the
+     * independent one and min(1, k density). */
+    double growth;
+    /* Encoded bytes of an exception: size where they come in clusters, size + 2 (or 0) where they are scattered. */
+    double per_exception;
 };
 
 /* Share of elements that are exceptions in the union of `k` ranks. */
 double sparse_union(const struct sparse_estimate *estimate, double k);
 
-/* The growth that explains a union of `k` ranks of density `joined`; in [0, 1.5]. */
+/* The growth that explains a union of `k` ranks of density `joined`. */
 double sparse_growth(double density, double joined, double k);
 
-/* Bytes that an element takes on the wire on average. */
-double sparse_bytes_per_element(double density, size_t size, double part_elements, bool dense);
+/* Bytes that an element of a union of density `density` takes on the wire on average, headers of parts included. */
+double sparse_bytes_per_element(const struct sparse_estimate *estimate, double density, double part_elements, bool dense);
 
 /* Seconds of the slowest rank; SPARSE_LIBRARY: a good dense routine of the same kind as `like`. */
 double sparse_cost(enum sparse_algorithm algorithm, enum sparse_algorithm like, bool dense, const struct sparse_estimate *estimate,

@@ -90,8 +90,10 @@ void sparse_slice_encode(struct sparse_slice *s, struct sparse_span span, struct
     if (sparse_failed(s)) return;
     for_parts(s, span, part) {
         struct sparse_layout layout = layout_of(s, part);
-        append(run, part, sparse_encode(&layout, 0, layout.blocks, s->input + offset_in(s, part), s->dense,
-                                        behind_mark(run, run->used), &s->record->input));
+        size_t bytes = sparse_encode(&layout, 0, layout.blocks, s->input + offset_in(s, part), s->dense, behind_mark(run, run->used),
+                                     &s->record->input);
+        append(run, part, bytes);
+        s->record->input_bytes += bytes - 16;
     }
 }
 

@@ -53,6 +53,7 @@ struct sparse_record {
     int code, peer;
     uint64_t messages, sent, sent_dense, received;
     struct sparse_tally input;  /* what was encoded from the vector */
+    uint64_t input_bytes;       /* into how many bytes, without the first header of a part */
     struct sparse_tally joined; /* the last merges, of about `joined_ranks` ranks */
     double joined_ranks;
 };

@@ -27,9 +27,14 @@ void sparse_class_learn(struct sparse_class *class, const struct sparse_record *
 {
     const struct sparse_tally *input = &record->input, *joined = &record->joined;
     if (input->elements == 0 || joined->elements == 0 || input->exceptions == 0 || record->joined_ranks <= 1) return;
-    double density = (double)input->exceptions / (double)input->elements;
-    double growth = sparse_growth(density, (double)joined->exceptions / (double)joined->elements, record->joined_ranks);
-    class->growth = class->observed ? (class->growth + growth) / 2 : growth;
+    double density = (double)input->exceptions / (double)input->elements, union_density = (double)joined->exceptions / (double)joined->elements;
+    struct sparse_learned new = {sparse_growth(density, union_density, record->joined_ranks),
+                                 (double)record->input_bytes / (double)input->exceptions};
+    if (class->observed) {
+        new.growth = (new.growth + class->learned.growth) / 2;
+        new.per_exception = (new.per_exception + class->learned.per_exception) / 2;
+    }
+    class->learned = new;
     class->observed = true;
 }
 

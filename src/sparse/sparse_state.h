@@ -10,8 +10,8 @@
 enum { SPARSE_CLASSES = 64 };
 
 struct sparse_class {
-    bool observed;     /* growth is known; differs from rank to rank, so that it must pass through the agreement */
-    double growth;
+    bool observed;     /* whether anything is learned; differs from rank to rank, so that it must pass through the agreement */
+    struct sparse_learned learned;
     unsigned refused;  /* answers "library" in a row: the same on all ranks, since only blocking calls count */
     unsigned skipped;  /* calls passed on unseen since */
 };

@@ -8,3 +8,5 @@ function(lucid_add_sparse_simulation NAME)
 endfunction()
 
 lucid_add_sparse_simulation(sparse_collective_test ${simulated}/sparse_collective_test.c)
+lucid_add_sparse_simulation(sparse_faults_test ${simulated}/sparse_faults_test.c)
+lucid_add_sparse_simulation(sparse_choice_test ${simulated}/sparse_choice_test.c)

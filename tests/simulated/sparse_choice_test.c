@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * sparse_choice_test.c: what is chosen when, that all ranks choose the same, what is learned from call to call, and that vectors which are not
+ * for us cost no messages.
+ */
+#include <math.h>
+
+#include "sim_trial.h"
+#include "unit.h"
+
+enum { RANKS = 16, MIB = 131072 /* doubles */ };
+
+static struct sim_trial free_trial(enum sparse_kind kind, int ranks, enum sim_pattern pattern, double density, size_t count)
+{
+    enum sparse_algorithm any = kind == SPARSE_REDUCE ? SPARSE_REDUCE_HALVING : kind == SPARSE_ALLREDUCE ? SPARSE_ALLREDUCE_HALVING
+                              : kind == SPARSE_REDUCE_SCATTER ? SPARSE_SCATTER_HALVING : SPARSE_SCAN_DOUBLING;
+    struct sim_trial t = sim_trial_of(any, ranks, kind == SPARSE_REDUCE_SCATTER ? count / (size_t)ranks : count);
+    t.parameters.algorithm = SPARSE_LIBRARY;
+    t.parameters.rates.bandwidth_network = 125e6; /* the lab's gigabit */
+    t.parameters.rates.latency_network = 30e-6;
+    t.pattern = pattern;
+    t.density = density;
+    return t;
+}
+
+static struct sim_report run(const struct sim_trial *t, struct sparse_state **states)
+{
+    struct sim_report report;
+    assert_true(sim_trial_run(t, states, &report));
+    assert_int_equal(report.failed, 0);
+    assert_true(report.done == 0 || report.done == t->ranks);
+    return report;
+}
+
+static void test_short_vectors_cost_nothing(void **state)
+{
+    struct sim_trial t = free_trial(SPARSE_ALLREDUCE, RANKS, SIM_RANDOM, 0.001, 65536 / 8 - 1);
+    struct sim_report report = run(&t, NULL);
+    assert_int_equal(report.not_ours, RANKS);
+    assert_int_equal(report.messages, 0);
+    t.count++;
+    report = run(&t, NULL);
+    assert_true(report.messages > 0);
+}
+
+static void test_sparse_is_ours(void **state)
+{
+    for (enum sparse_kind kind = SPARSE_REDUCE; kind < SPARSE_KINDS; kind++) {
+        struct sim_trial t = free_trial(kind, RANKS, SIM_RANDOM, 0.001, MIB);
+        t.kind = kind;
+        struct sim_report report = run(&t, NULL);
+        assert_int_equal(report.done, RANKS);
+        assert_false(report.outcome[0].dense);
+        assert_true(report.outcome[1].sent * 10 < report.outcome[1].sent_dense);
+    }
+}
+
+static void test_dense_is_the_library_s(void **state)
+{
+    for (enum sparse_kind kind = SPARSE_REDUCE; kind < SPARSE_KINDS; kind++) {
+        struct sim_trial t = free_trial(kind, RANKS, SIM_DENSE, 1, MIB);
+        t.kind = kind;
+        struct sim_report report = run(&t, NULL);
+        assert_int_equal(report.not_ours, RANKS);
+        assert_int_equal(report.data_messages, 0);
+    }
+}
+
+/* Without a way back (nonblocking calls) dense vectors run here, in dense form. */
+static void test_dense_that_cannot_be_passed_on(void **state)
+{
+    struct sim_trial t = free_trial(SPARSE_ALLREDUCE, RANKS, SIM_DENSE, 1, MIB / 4);
+    t.may_pass_on = false;
+    struct sim_report report = run(&t, NULL);
+    assert_int_equal(report.done, RANKS);
+    assert_true(report.outcome[0].dense);
+}
+
+/* One rank has data, the others none; the choice is about the mean, and the same everywhere. */
+static void test_ranks_of_different_density(void **state)
+{
+    struct sim_trial t = free_trial(SPARSE_ALLREDUCE, 12, SIM_POWER_LAW, 0.05, MIB / 2);
+    for (uint64_t seed = 1; seed < 6; seed++) {
+        t.seed = t.sim.seed = seed;
+        (void)run(&t, NULL);
+    }
+    t.pattern = SIM_CLUSTERED;
+    (void)run(&t, NULL);
+}
+
+/* After a few dense answers not every call is looked at, the same ones on all ranks; sparse ones are found again. */
+static void test_patience(void **state)
+{
+    struct sim_trial dense = free_trial(SPARSE_ALLREDUCE, 5, SIM_DENSE, 1, 16384);
+    struct sim_trial sparse = free_trial(SPARSE_ALLREDUCE, 5, SIM_RANDOM, 0.001, 16384);
+    struct sparse_state **states = sim_states_create(5);
+    unsigned looked = 0, calls = 0;
+    for (; calls < 200; calls++) looked += run(&dense, states).messages > 0;
+    assert_int_equal(looked, dense.parameters.patience + (calls - dense.parameters.patience) / dense.parameters.every);
+    for (calls = 0; calls < dense.parameters.every; calls++)
+        if (run(&sparse, states).done == 5) break;
+    assert_true(calls < dense.parameters.every);
+    assert_int_equal(run(&sparse, states).done, 5);
+    sim_states_destroy(states, 5);
+}
+
+static enum sparse_algorithm learned(int ranks)
+{
+    struct sim_trial t = free_trial(SPARSE_ALLREDUCE, ranks, SIM_DISJOINT, 0, MIB);
+    struct sparse_state **states = sim_states_create(ranks);
+    struct sim_report report = {0};
+    for (int call = 0; call < 4; call++) report = run(&t, states);
+    sim_states_destroy(states, ranks);
+    return report.outcome[0].algorithm;
+}
+
+/* Everyone fills its part: nothing is reduced on the way. */
+static void test_disjoint_inputs(void **state)
+{
+    enum sparse_algorithm even = learned(16), odd = learned(12);
+    assert_true(even == SPARSE_ALLREDUCE_DOUBLING || even == SPARSE_ALLREDUCE_RING);
+    assert_int_equal(odd, SPARSE_ALLREDUCE_RING);
+}
+
+/* The same positions everywhere: learned in one call, and then ours at densities that would fill up otherwise. */
+static void test_growth_is_learned(void **state)
+{
+    struct sim_trial t = free_trial(SPARSE_REDUCE, RANKS, SIM_SAME_POSITIONS, 0.3, MIB);
+    struct sparse_state **states = sim_states_create(RANKS);
+    t.parameters.always = true;
+    (void)run(&t, states);
+    t.parameters.always = false;
+    struct sim_report after = run(&t, states);
+    assert_int_equal(after.done, RANKS);
+    assert_false(after.outcome[0].dense);
+    sim_states_destroy(states, RANKS);
+}
+
+static void test_unions(void **state)
+{
+    for (double g = 0; g <= 1.5; g += 0.25)
+        for (double d = 0.0001; d < 0.05; d *= 3) {
+            struct sparse_estimate e = {.ranks = 16, .density = d, .growth = g};
+            double u = sparse_union(&e, 16), least = 1 - pow(1 - d, pow(16, g < 1 ? g : 1));
+            assert_true(fabs(u - (g <= 1 ? least : least + (2 * g - 2) * (16 * d - least))) < 1e-7);
+            assert_true(fabs(sparse_growth(d, u, 16) - g) < 1e-3);
+        }
+    struct sparse_estimate e = {.density = 0, .growth = 1};
+    assert_true(sparse_union(&e, 5) == 0);
+    e.density = 1;
+    assert_true(sparse_union(&e, 5) == 1);
+}
+
+static void test_calibration(void **state)
+{
+    struct sparse_rates rates;
+    sparse_rates_default(&rates);
+    assert_true(sparse_rates_calibrate(&rates));
+    assert_true(rates.scan > 0 && rates.merge > 0 && rates.add > 0 && rates.copy > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_short_vectors_cost_nothing),     cmocka_unit_test(test_sparse_is_ours),
+        cmocka_unit_test(test_dense_is_the_library_s),         cmocka_unit_test(test_dense_that_cannot_be_passed_on),
+        cmocka_unit_test(test_ranks_of_different_density),     cmocka_unit_test(test_patience),
+        cmocka_unit_test(test_disjoint_inputs),                cmocka_unit_test(test_growth_is_learned),
+        cmocka_unit_test(test_unions),                         cmocka_unit_test(test_calibration),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
