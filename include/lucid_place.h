@@ -27,7 +27,7 @@ typedef struct lucid_reorder_options {
     int always;            /**< reorder wherever the mapping costs less (lucid_map.h), whether it pays or not */
     int everywhere;        /**< every process maps with a seed of its own and the best result wins; 0: one process maps */
     const char *algorithm; /**< see lucid_map_options_t; NULL: "auto" */
-    double seconds;        /**< time budget of the mapping; 0: a fiftieth of what could be gained at most, within 0.01 to 8 s */
+    double seconds;        /**< time budget of the mapping; 0: a fiftieth of what could be gained at most, 8 s at most */
     uint64_t seed;
     int *k;                /**< receives the mapping (the identity if nothing is reordered), size elements; or NULL */
 } lucid_reorder_options_t;

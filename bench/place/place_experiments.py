@@ -66,7 +66,7 @@ class Lab:
 
     def __init__(self, options, cluster, nodes, rate):
         self.options, self.cluster, self.nodes, self.rate = options, cluster, nodes, rate
-        self.ranks, self.failures = nodes * SLOTS, []
+        self.ranks, self.part, self.failures = nodes * SLOTS, "", []
 
     def launch(self, layout, program, *arguments, variables=None, ranks=None):
         """Rows that a program printed, and how busy the CPUs were; no rows where it failed."""
@@ -76,8 +76,9 @@ class Lab:
         try:
             out = self.cluster.lab(*command, env=env, timeout=LAUNCH_TIMEOUT)
         except (RuntimeError, subprocess.TimeoutExpired) as error:
-            self.failures.append("%s: %s" % (" ".join(map(str, command[1:])), str(error)[-600:]))
-            print("place: failed: " + self.failures[-1], file=sys.stderr)
+            text = "%s x 4, %s: %s: %s" % (self.nodes, self.rate, " ".join(map(str, command[1:])), str(error)[-600:])
+            self.failures.append((self.part, text))
+            print("place: failed: " + text, file=sys.stderr)
             return [], 0.0
         now, whole = ticks()
         return [line.split(",") for line in out.splitlines() if "," in line], round((now - used) / max(whole - all_, 1), 2)
@@ -161,6 +162,7 @@ def run_in(lab, sheets):
     for name, part in parts.items():
         if name in lab.options.parts:
             begin = time.monotonic()
+            lab.part = name
             part()
             print("place: %s on %d nodes at %s: %.0f s" % (name, lab.nodes, lab.rate, time.monotonic() - begin), flush=True)
 
@@ -173,9 +175,7 @@ def run(options):
             lab = Lab(options, cluster, nodes, rate)
             run_in(lab, sheets)
             failures += lab.failures
-    path = os.path.join(options.results, "machine.json")
-    with open(path, "w", encoding="utf-8") as stream:
-        json.dump(report.machine(load, failures), stream, indent=1)
+    report.note_machine(options.results, options.parts, load, failures)
 
 
 def lab_name(text):

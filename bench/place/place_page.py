@@ -9,7 +9,7 @@ HEAD = """\
 # What reordering brings
 
 Measured on %(date)s with `tools/bench place` (figures are of the CSV files beside this page): %(cpus)s CPUs (%(model)s), load average
-%(load)s at the start, Linux %(linux)s, %(mpi)s. 16 ranks on 4 nodes and 32 on 8 of the [lab](../../lab/README.md), links of 1 Gbit/s and
+%(load)s at the start of the parts, Linux %(linux)s, %(mpi)s. 16 ranks on 4 nodes and 32 on 8 of the [lab](../../lab/README.md), links of 1 Gbit/s and
 200 Mbit/s. `bench/place/run --quick` is a few minutes of it, `bench/place/run --help` has parts.
 
 **Read with care.** All nodes share two CPUs: ranks take turns computing, so a rank's time in MPI calls contains other ranks'

@@ -15,14 +15,28 @@ NITER = {"S": 15, "W": 15, "A": 15, "B": 75}
 PLACEMENTS = {("slot", "random"): "random", ("node", "given"): "round-robin", ("slot", "given"): "default"}
 
 
-def machine(load, failures):
+def note_machine(folder, parts, load, failures):
+    """Writes machine.json; parts that were not run keep what is said of them there."""
+    path = os.path.join(folder, "machine.json")
+    old = {"parts": {}}
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as stream:
+            old = json.load(stream)
+    about = machine()
+    about["parts"] = dict(old["parts"])
+    for name in parts:
+        about["parts"][name] = {"load": round(load[0], 1), "failures": [text for part, text in failures if part == name]}
+    with open(path, "w", encoding="utf-8") as stream:
+        json.dump(about, stream, indent=1)
+
+
+def machine():
     """What a run is to be judged by."""
     with open("/proc/cpuinfo", encoding="utf-8") as stream:
         models = sorted({line.split(":")[1].strip() for line in stream if line.startswith("model name")})
     version = subprocess.run(["mpirun", "--version"], stdout=subprocess.PIPE, universal_newlines=True, check=False).stdout
     return {"cpus": os.cpu_count(), "model": ", ".join(models) or os.uname().machine, "linux": os.uname().release,
-            "mpi": version.splitlines()[0] if version else "?", "date": datetime.date.today().isoformat(),
-            "load": "%.1f" % load[0], "failures": failures}
+            "mpi": version.splitlines()[0] if version else "?", "date": datetime.date.today().isoformat()}
 
 
 def read(folder, name):
@@ -248,6 +262,9 @@ def write(folder, publish):
     figures = place_plots.draw(folder, data)
     with open(os.path.join(folder, "machine.json"), encoding="utf-8") as stream:
         about = json.load(stream)
+    loads = [part["load"] for part in about["parts"].values()]
+    about["load"] = "%.1f to %.1f" % (min(loads), max(loads))
+    about["failures"] = [text for part in about["parts"].values() for text in part["failures"]]
     path = os.path.join(folder, "place.md")
     with open(path, "w", encoding="utf-8") as stream:
         stream.write(page.text(data, about, figures))

@@ -33,6 +33,12 @@ static uint64_t at_least_one(uint64_t n)
     return n ? n : 1;
 }
 
+/** Enough for a good order of few processes, and for a first one of many. */
+static double least_budget(const struct plan *plan)
+{
+    return 0.002 + 1e-5 * plan->matrix.size;
+}
+
 /** The time that mapping may take: a fiftieth of what all communication to come costs, within limits. */
 static double budget(const struct plan *plan)
 {
@@ -40,7 +46,8 @@ static double budget(const struct plan *plan)
     double most = plan->decision.before * (double)plan->options->remaining / 50;
     double usual = plan->matrix.size / 8192.0 > 0.2 ? plan->matrix.size / 8192.0 : 0.2;
     if (most > usual) most = usual;
-    return most < 0.01 ? 0.01 : most > 8 ? 8 : most;
+    if (most < least_budget(plan)) most = least_budget(plan);
+    return most > 8 ? 8 : most;
 }
 
 /** Seconds that are still to be spent if it is done. */
@@ -182,7 +189,7 @@ static int scout(struct plan *plan)
     if (plan->members->size > FEW || plan->job.costs.bandwidth[PLACE_BETWEEN] > 0) return LUCID_SUCCESS;
     if (plan->members->rank == 0) {
         lucid_decision_t *d = &plan->decision;
-        lucid_map_options_t options = {.algorithm = plan->options->algorithm, .seed = plan->options->seed, .seconds = 0.01};
+        lucid_map_options_t options = {.algorithm = plan->options->algorithm, .seed = plan->options->seed, .seconds = least_budget(plan)};
         status = place_map(&plan->matrix, plan->job.tree, plan->job.leaf, &options, plan->k, &d->map);
         plan->go = d->map.after.cost < d->map.before.cost;
         if (!plan->go) say(d, NOTHING_BETTER);
