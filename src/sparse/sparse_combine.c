@@ -58,24 +58,10 @@ void sparse_combine(const struct sparse_operator *operator, const void *left, co
     }
 }
 
-void sparse_absorb(const struct sparse_operator *operator, const void *value, bool on_right, void *dense, size_t count)
+bool sparse_unchanged(const struct sparse_operator *operator, const void *value, bool on_right, const void *dense, size_t count)
 {
-    sparse_absorb_fn *kernel = sparse_kernels()->absorb[operator->op][operator->type];
-    struct sparse_scratch values;
-    size_t size = operator->size, piece = SPARSE_SCRATCH / size;
-    unsigned char *at = dense;
-    if (kernel) {
-        kernel(value, on_right, dense, count);
-        return;
-    }
-    sparse_moves(size)->fill(values.bytes, count < piece ? count : piece, size, value);
-    for (; count > 0;) {
-        size_t n = count < piece ? count : piece;
-        if (on_right) apply_leftwards(operator, at, values.bytes, n);
-        else apply(operator, values.bytes, at, n);
-        at += n * size;
-        count -= n;
-    }
+    sparse_unchanged_fn *kernel = sparse_kernels()->unchanged[operator->op][operator->type];
+    return kernel && kernel(value, on_right, dense, count);
 }
 
 /* An integer element as a number; little-endian or not. */

@@ -92,9 +92,13 @@ static struct sparse_view encode_block(struct encoder *encoder, const void *dens
     struct sparse_view view = sparse_view_begin(format, count, found, operator->size, message);
     memcpy((void *)view.background, encoder->background, operator->size);
     if (format == SPARSE_CONSTANT) return view;
-    if (format == SPARSE_POSITIONS) sparse_positions_write(encoder->mask, sparse_words(count), (void *)view.where);
-    else memcpy((void *)view.where, encoder->mask, 8 * sparse_words(count));
-    encoder->moves->compress(dense, count, operator->size, encoder->mask, found, (void *)view.values);
+    if (format == SPARSE_POSITIONS) {
+        sparse_kernels()->locate(encoder->mask, sparse_words(count), found, (void *)view.where);
+        encoder->moves->take(dense, view.where, found, operator->size, (void *)view.values);
+    } else {
+        memcpy((void *)view.where, encoder->mask, 8 * sparse_words(count));
+        encoder->moves->compress(dense, count, operator->size, encoder->mask, found, (void *)view.values);
+    }
     sparse_clear_padding(operator, (void *)view.values, found);
     return view;
 }

@@ -16,7 +16,7 @@ enum sparse_format sparse_shortest(size_t elements, size_t exceptions, size_t si
 {
     static const enum sparse_format by_speed[] = {SPARSE_DENSE, SPARSE_BITMAP, SPARSE_POSITIONS};
     enum sparse_format best = SPARSE_DENSE;
-    if (exceptions == 0) return elements > 1 ? SPARSE_CONSTANT : SPARSE_DENSE;
+    if (exceptions == 0) return SPARSE_CONSTANT;
     for (size_t i = 1; i < 3; i++)
         if (sparse_block_bytes(by_speed[i], elements, exceptions, size) < sparse_block_bytes(best, elements, exceptions, size))
             best = by_speed[i];
@@ -78,15 +78,6 @@ void sparse_view_mask(const struct sparse_view *view, uint64_t *mask)
             mask[position / 64] |= UINT64_C(1) << position % 64;
         }
     }
-}
-
-void sparse_positions_write(const uint64_t *mask, size_t words, unsigned char *positions)
-{
-    for (size_t w = 0; w < words; w++)
-        for (uint64_t left = mask[w]; left; left &= left - 1, positions += 2) {
-            uint16_t position = (uint16_t)(64 * w + (size_t)__builtin_ctzll(left));
-            memcpy(positions, &position, sizeof position);
-        }
 }
 
 static bool positions_rise(const struct sparse_view *view)

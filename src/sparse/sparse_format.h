@@ -56,9 +56,6 @@ struct sparse_view sparse_view_of(const void *message);
 /* The exceptions as a bitmap; all ones for dense. */
 void sparse_view_mask(const struct sparse_view *view, uint64_t *mask);
 
-/* Writes bits as positions. */
-void sparse_positions_write(const uint64_t *mask, size_t words, unsigned char *positions);
-
 static inline size_t sparse_mask_count(const uint64_t *mask, size_t words)
 {
     size_t count = 0;

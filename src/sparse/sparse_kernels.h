@@ -20,6 +20,16 @@ typedef size_t sparse_operand_fn(const void *values, size_t words, size_t size, 
 /* out = dense[positions]; dense[positions] = values. */
 typedef void sparse_take_fn(const void *dense, const unsigned char *positions, size_t count, size_t size, void *out);
 typedef void sparse_put_fn(const void *values, const unsigned char *positions, size_t count, size_t size, void *dense);
+/* What is left of one side's exceptions as positions and values. */
+struct sparse_list {
+    const unsigned char *positions, *values;
+    const void *background;
+    size_t count;
+};
+/* Takes up to `room` positions off the union of both lists, in order, and for each the value or background of either side. Returns
+ * how many there were. */
+typedef size_t sparse_pair_fn(struct sparse_list *left, struct sparse_list *right, size_t size, size_t room, unsigned char *positions,
+                              void *left_values, void *right_values);
 typedef void sparse_fill_fn(void *dense, size_t count, size_t size, const void *background);
 
 struct sparse_moves {
@@ -29,22 +39,27 @@ struct sparse_moves {
     sparse_operand_fn *operand;
     sparse_take_fn *take;
     sparse_put_fn *put;
+    sparse_pair_fn *pair;
     sparse_fill_fn *fill;
 };
 
 /* out = left op right; out may be left or right. */
 typedef void sparse_combine_fn(const void *left, const void *right, void *out, size_t count);
-/* dense = value op dense, or dense op value when `on_right`; what would not change is not written. */
-typedef void sparse_absorb_fn(const void *value, bool on_right, void *dense, size_t count);
+/* Whether value op dense, or dense op value when `on_right`, is dense, bit by bit, for all elements. */
+typedef bool sparse_unchanged_fn(const void *value, bool on_right, const void *dense, size_t count);
+/* The positions of the bits of a mask, of which there are `room`. */
+typedef void sparse_locate_fn(const uint64_t *mask, size_t words, size_t room, unsigned char *positions);
 
 enum sparse_width { SPARSE_WIDTH_1, SPARSE_WIDTH_2, SPARSE_WIDTH_4, SPARSE_WIDTH_8, SPARSE_WIDTH_16, SPARSE_WIDTH_ANY, SPARSE_WIDTHS };
 
 struct sparse_kernels {
     const char *name;
     struct sparse_moves moves[SPARSE_WIDTHS];
+    sparse_locate_fn *locate;
     /* NULL: the operator's own loop. */
     sparse_combine_fn *combine[SPARSE_OPS][SPARSE_TYPES];
-    sparse_absorb_fn *absorb[SPARSE_OPS][SPARSE_TYPES];
+    /* NULL: not worth asking. */
+    sparse_unchanged_fn *unchanged[SPARSE_OPS][SPARSE_TYPES];
 };
 
 /* The table in use. */

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The kernels in plain C: what every other table is compared with, and what runs where there is nothing better. */
-#include <string.h>
-
+#include "sparse_combine_loops.h"
 #include "sparse_format.h"
-#include "sparse_kernels.h"
 
-/* A scan of a width that the compiler knows compares numbers. */
 #define WIDTH(name) name##_1
 #define SIZE 1
 #include "sparse_moves_loops.h"
@@ -25,11 +22,31 @@
 #define SIZE size
 #include "sparse_moves_loops.h"
 
-#define MOVES(width) {scan_##width, compress_##width, expand_##width, operand_##width, take_##width, put_##width, fill_##width}
+#define MOVES(width) {scan_##width, compress_##width, expand_##width, operand_##width, take_##width, put_##width, pair_##width, fill_##width}
+
+/* Four bits at a time without asking how many there are; what is too much is written over by the next. */
+static void locate(const uint64_t *mask, size_t words, size_t room, unsigned char *positions)
+{
+    const unsigned char *end = positions + 2 * room;
+    for (size_t w = 0; w < words; w++) {
+        uint64_t left = mask[w];
+        unsigned char *next = positions + 2 * (size_t)__builtin_popcountll(left);
+        for (; left; positions += 8) {
+            for (int i = 0; i < 4 && positions + 2 * i < end; i++) {
+                uint16_t position = (uint16_t)(64 * w + (left ? (size_t)__builtin_ctzll(left) : 0));
+                memcpy(positions + 2 * i, &position, sizeof position);
+                left &= left - 1;
+            }
+        }
+        positions = next;
+    }
+}
 
 void sparse_kernels_generic(struct sparse_kernels *kernels)
 {
     *kernels = (struct sparse_kernels){
         .moves = {MOVES(1), MOVES(2), MOVES(4), MOVES(8), MOVES(16), MOVES(any)},
+        .locate = locate,
     };
+    fill_combinations(kernels);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Two messages into one. The exceptions of the result are the union of both sides': for each the two operands are laid out side by
  * side, the missing one being that side's background, and the operator runs over them. Those that turn out to be the new background
- * are dropped when that drops at least half. */
+ * are dropped when that drops at least half. Where both sides are few positions, their lists are merged; otherwise masks are. */
 #include "sparse_combine.h"
 #include "sparse_format.h"
 #include "sparse_kernels.h"
@@ -81,66 +81,122 @@ static void keep_exceptions(struct merger *merger, const uint64_t *keep)
     }
 }
 
-/* Drops exceptions that are equal to the background, if there are enough of them. Returns how many are left. */
-static size_t drop_equal(struct merger *merger, const void *background, unsigned char *values, size_t count)
+/* Which of the exceptions differ from the background: how many, or `count` if too few are equal for dropping those. */
+static size_t worth_keeping(const struct merger *merger, const void *background, const void *values, size_t count, uint64_t *keep)
 {
-    uint64_t *keep = merger->left.mask; /* not needed any more */
-    size_t size = merger->operator->size;
-    size_t differ = merger->moves->scan(values, count, size, background, keep);
-    if (differ > count / 2) return count;
-    if (differ > 0) {
-        keep_exceptions(merger, keep);
-        merger->moves->compress(values, count, size, keep, differ, values);
-    } else {
-        memset(merger->all, 0, sizeof merger->all);
-    }
-    return differ;
+    size_t differ = merger->moves->scan(values, count, merger->operator->size, background, keep);
+    return differ > count / 2 ? count : differ;
 }
 
-static struct sparse_view merge_sparse(struct merger *merger, size_t count, void *out)
+static void combine_backgrounds(const struct merger *merger, const struct sparse_view *view)
 {
     const struct sparse_operator *operator = merger->operator;
-    unsigned char background[SPARSE_MAX_SIZE];
-    size_t elements = merger->left.view.elements, size = operator->size;
-    enum sparse_format format = sparse_shortest(elements, count, size);
-    struct sparse_view view = sparse_view_begin(format, elements, count, size, out);
-    sparse_combine(operator, merger->left.view.background, merger->right.view.background, (void *)view.background, 1);
-    sparse_clear_padding(operator, (void *)view.background, 1);
-    if (count == 0) return view;
-    memcpy(background, view.background, size);
-    combine_exceptions(merger, count, (void *)view.values);
-    size_t left = drop_equal(merger, background, (void *)view.values, count);
-    if (left < count) {
-        const unsigned char *values = view.values;
-        view = sparse_view_begin(sparse_shortest(elements, left, size), elements, left, size, out);
-        memmove((void *)view.values, values, left * size);
-    }
-    if (view.format == SPARSE_POSITIONS) sparse_positions_write(merger->all, sparse_words(elements), (void *)view.where);
-    if (view.format == SPARSE_BITMAP) memcpy((void *)view.where, merger->all, 8 * sparse_words(elements));
+    sparse_combine(operator, merger->left.view.background, merger->right.view.background, (void *)view->background, 1);
+    sparse_clear_padding(operator, (void *)view->background, 1);
+}
+
+/* The view for fewer exceptions than were expected, with the values moved to where they belong. */
+static struct sparse_view view_for(const struct sparse_view *wide, size_t count, size_t size, void *out)
+{
+    struct sparse_view view = sparse_view_begin(sparse_shortest(wide->elements, count, size), wide->elements, count, size, out);
+    if (view.values != wide->values && count > 0) memmove((void *)view.values, wide->values, count * size);
     return view;
+}
+
+/* The union of merger->all, of `count` exceptions. */
+static struct sparse_view merge_masks(struct merger *merger, size_t count, void *out)
+{
+    size_t elements = merger->left.view.elements, size = merger->operator->size, words = sparse_words(elements);
+    uint64_t *keep = merger->left.mask; /* not needed any more */
+    struct sparse_view view = sparse_view_begin(sparse_shortest(elements, count, size), elements, count, size, out);
+    combine_backgrounds(merger, &view);
+    combine_exceptions(merger, count, (void *)view.values);
+    size_t left = worth_keeping(merger, view.background, view.values, count, keep);
+    if (left < count) {
+        keep_exceptions(merger, keep);
+        merger->moves->compress(view.values, count, size, keep, left, (void *)view.values);
+        view = view_for(&view, left, size, out);
+    }
+    if (view.format == SPARSE_POSITIONS) sparse_kernels()->locate(merger->all, words, left, (void *)view.where);
+    if (view.format == SPARSE_BITMAP) memcpy((void *)view.where, merger->all, 8 * words);
+    return view;
+}
+
+#define MOST_LISTED (8 * SPARSE_MAX_WORDS / 2) /* positions that fit a mask's room */
+
+/* The `count` positions as the view's format wants them. */
+static void place_positions(const struct sparse_view *view, const unsigned char *positions, size_t count, uint64_t *mask)
+{
+    size_t words = sparse_words(view->elements);
+    if (view->format == SPARSE_POSITIONS) memcpy((void *)view->where, positions, 2 * count);
+    if (view->format != SPARSE_BITMAP) return;
+    memset(mask, 0, 8 * words);
+    for (size_t i = 0; i < count; i++) {
+        size_t position = sparse_position(positions, i);
+        mask[position / 64] |= UINT64_C(1) << position % 64;
+    }
+    memcpy((void *)view->where, mask, 8 * words);
+}
+
+/* Lists of positions; `most` exceptions if they are disjoint. */
+static struct sparse_view merge_lists(struct merger *merger, size_t most, void *out)
+{
+    const struct sparse_operator *operator = merger->operator;
+    const struct sparse_view *l = &merger->left.view, *r = &merger->right.view;
+    struct sparse_list left = {l->where, l->values, l->background, l->exceptions};
+    struct sparse_list right = {r->where, r->values, r->background, r->exceptions};
+    struct sparse_scratch left_values;
+    size_t elements = l->elements, size = operator->size, piece = sparse_piece(size), count = 0;
+    struct sparse_view view = sparse_view_begin(sparse_shortest(elements, most, size), elements, most, size, out);
+    unsigned char *positions = (unsigned char *)merger->left.mask, *values = (void *)view.values; /* masks are not needed here */
+    combine_backgrounds(merger, &view);
+    while (left.count + right.count > 0) {
+        unsigned char *to = values + count * size;
+        size_t n = merger->moves->pair(&left, &right, size, piece, positions + 2 * count, left_values.bytes, to);
+        sparse_combine(operator, left_values.bytes, to, to, n);
+        count += n;
+    }
+    sparse_clear_padding(operator, values, count);
+    size_t kept = worth_keeping(merger, view.background, values, count, merger->all);
+    if (kept < count) {
+        merger->moves->compress(values, count, size, merger->all, kept, values);
+        sparse_moves(2)->compress(positions, count, 2, merger->all, kept, positions);
+    }
+    if (kept < most) view = view_for(&view, kept, size, out);
+    place_positions(&view, positions, kept, merger->right.mask);
+    return view;
+}
+
+static bool is_list(const struct sparse_view *view)
+{
+    return view->format == SPARSE_CONSTANT || view->format == SPARSE_POSITIONS;
 }
 
 static void side_begin(struct side *side, const unsigned char *message)
 {
     side->view = sparse_view_of(message);
     side->values = side->view.values;
-    sparse_view_mask(&side->view, side->mask);
 }
 
 static struct sparse_view merge_block(struct merger *merger, const unsigned char *left, const unsigned char *right, bool force_dense,
                                       void *out)
 {
+    struct sparse_view *l = &merger->left.view, *r = &merger->right.view;
     size_t size = merger->operator->size, count = 0;
     side_begin(&merger->left, left);
     side_begin(&merger->right, right);
-    size_t elements = merger->left.view.elements;
-    bool dense = force_dense || merger->left.view.format == SPARSE_DENSE || merger->right.view.format == SPARSE_DENSE;
+    size_t elements = l->elements, most = l->exceptions + r->exceptions;
+    if (!force_dense && is_list(l) && is_list(r) && most <= MOST_LISTED && sparse_shortest(elements, most, size) != SPARSE_DENSE)
+        return merge_lists(merger, most, out);
+    sparse_view_mask(l, merger->left.mask);
+    sparse_view_mask(r, merger->right.mask);
+    bool dense = force_dense || l->format == SPARSE_DENSE || r->format == SPARSE_DENSE;
     for (size_t w = 0; !dense && w < sparse_words(elements); w++) {
         merger->all[w] = merger->left.mask[w] | merger->right.mask[w];
         count += (size_t)__builtin_popcountll(merger->all[w]);
     }
     if (dense || sparse_shortest(elements, count, size) == SPARSE_DENSE) return merge_to_dense(merger, out);
-    return merge_sparse(merger, count, out);
+    return merge_masks(merger, count, out);
 }
 
 size_t sparse_merge(const struct sparse_layout *layout, size_t first, size_t blocks, const void *left, const void *right,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A message into elements. Where the background is neutral for every bit pattern, only the exceptions are touched. Otherwise every
- * element is combined with the background and written only if that changes it: for reals nothing is neutral on both sides (0 + -0 is
- * 0, and a signalling NaN becomes a quiet one), but hardly anything changes. */
+/* A message into elements. Where the background is neutral for every bit pattern, only the exceptions are touched. For reals nothing is
+ * neutral on both sides (0 + -0 is 0, and a signalling NaN becomes a quiet one), but hardly ever is there anything that changes: then
+ * the elements are read, and only the exceptions written. */
 #include "sparse_combine.h"
 #include "sparse_format.h"
 #include "sparse_kernels.h"
@@ -20,35 +20,56 @@ static void combine(const struct target *target, const void *message, void *dens
     else sparse_combine(target->operator, message, dense, out, count);
 }
 
-/* out = the elements at `count` positions, combined with the values. */
-static void combine_at(const struct target *target, const void *values, const unsigned char *positions, size_t count, void *out)
-{
-    target->moves->take(target->dense, positions, count, target->operator->size, out);
-    combine(target, values, out, out, count);
-}
-
-static void exceptions_only(const struct target *target, const struct sparse_view *view)
+/* The exceptions from number `from` to `to`, and nothing else. */
+static void some_exceptions(const struct target *target, const struct sparse_view *view, size_t from, size_t to)
 {
     struct sparse_scratch results;
     size_t size = target->operator->size, piece = sparse_piece(size);
-    for (size_t i = 0; i < view->exceptions; i += piece) {
-        size_t n = view->exceptions - i < piece ? view->exceptions - i : piece;
-        combine_at(target, view->values + i * size, view->where + 2 * i, n, results.bytes);
-        target->moves->put(results.bytes, view->where + 2 * i, n, size, target->dense);
+    for (size_t i = from; i < to; i += piece) {
+        size_t n = to - i < piece ? to - i : piece;
+        const unsigned char *positions = view->where + 2 * i;
+        target->moves->take(target->dense, positions, n, size, results.bytes);
+        combine(target, view->values + i * size, results.bytes, results.bytes, n);
+        target->moves->put(results.bytes, positions, n, size, target->dense);
     }
 }
 
-/* Piece by piece, for the exceptions meet the elements as they were before the background met them. */
+/* Elements [start, start + count), of which `mask` has the exceptions and `values` their values, all combined. */
+static size_t combine_piece(const struct target *target, const struct sparse_view *view, const unsigned char *values,
+                            const uint64_t *mask, size_t start, size_t count)
+{
+    struct sparse_scratch message;
+    size_t size = target->operator->size;
+    unsigned char *dense = target->dense + start * size;
+    size_t used = target->moves->expand(values, count, size, mask, view->background, message.bytes);
+    combine(target, message.bytes, dense, dense, count);
+    return used;
+}
+
+/* The exceptions from number `from` to `to` as the mask of a piece that begins with element `start`. */
+static void mask_of(const struct sparse_view *view, size_t from, size_t to, size_t start, uint64_t *mask)
+{
+    memset(mask, 0, SPARSE_SCRATCH / 8);
+    for (; from < to; from++) {
+        size_t at = sparse_position(view->where, from) - start;
+        mask[at / 64] |= UINT64_C(1) << at % 64;
+    }
+}
+
+/* Piece by piece: where the background changes no element, the exceptions alone. */
 static void background_and_exceptions(const struct target *target, const struct sparse_view *view)
 {
-    struct sparse_scratch results;
+    uint64_t mask[SPARSE_SCRATCH / 64];
     size_t size = target->operator->size, piece = sparse_piece(size), at = 0;
     for (size_t start = 0; start < view->elements; start += piece) {
         size_t n = view->elements - start < piece ? view->elements - start : piece, end = at;
         while (end < view->exceptions && sparse_position(view->where, end) < start + n) end++;
-        combine_at(target, view->values + at * size, view->where + 2 * at, end - at, results.bytes);
-        sparse_absorb(target->operator, view->background, target->message_is_right, target->dense + start * size, n);
-        target->moves->put(results.bytes, view->where + 2 * at, end - at, size, target->dense);
+        if (sparse_unchanged(target->operator, view->background, target->message_is_right, target->dense + start * size, n)) {
+            some_exceptions(target, view, at, end);
+        } else {
+            mask_of(view, at, end, start, mask);
+            combine_piece(target, view, view->values + at * size, mask, start, n);
+        }
         at = end;
     }
 }
@@ -56,16 +77,13 @@ static void background_and_exceptions(const struct target *target, const struct 
 /* Every element, in pieces that stay in L1. */
 static void everything(const struct target *target, const struct sparse_view *view)
 {
-    struct sparse_scratch piece_of_message;
     uint64_t mask[SPARSE_MAX_WORDS];
     size_t size = target->operator->size, piece = sparse_piece(size);
     const unsigned char *values = view->values;
     sparse_view_mask(view, mask);
     for (size_t start = 0; start < view->elements; start += piece) {
         size_t n = view->elements - start < piece ? view->elements - start : piece;
-        unsigned char *dense = target->dense + start * size;
-        values += size * target->moves->expand(values, n, size, mask + start / 64, view->background, piece_of_message.bytes);
-        combine(target, piece_of_message.bytes, dense, dense, n);
+        values += size * combine_piece(target, view, values, mask + start / 64, start, n);
     }
 }
 
@@ -73,7 +91,7 @@ static void merge_block(const struct target *target, const struct sparse_view *v
 {
     if (view->format == SPARSE_DENSE) combine(target, view->values, target->dense, target->dense, view->elements);
     else if (view->format == SPARSE_BITMAP || sparse_padded(target->operator)) everything(target, view);
-    else if (sparse_neutral(target->operator, view->background, target->message_is_right)) exceptions_only(target, view);
+    else if (sparse_neutral(target->operator, view->background, target->message_is_right)) some_exceptions(target, view, 0, view->exceptions);
     else background_and_exceptions(target, view);
 }
 

@@ -7,8 +7,7 @@
 
 static sparse_apply_fn *loop_of(enum sparse_op op, enum sparse_type type)
 {
-    sparse_apply_fn *loop = sparse_integer_loop(op, type);
-    if (!loop) loop = sparse_real_loop(op, type);
+    sparse_apply_fn *loop = sparse_plain_loop(op, type);
     if (!loop) loop = sparse_wide_loop(op, type);
     if (!loop) loop = sparse_pair_loop(op, type);
     return loop;

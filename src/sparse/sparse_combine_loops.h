@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The operators' expressions as three-address loops, for the file that includes this to be compiled for its instruction set: every
+ * expression has one result whatever the compiler makes of it, so all of them give the same bits. Defines
+ * fill_combinations(struct sparse_kernels *). */
+#include "sparse_expressions.h"
+#include "sparse_kernels.h"
+
+/* `out` may be `left` or `right`, which carries nothing from one element to the next. */
+#ifdef __clang__
+#define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
+#define COMBINE_LOOP(name, element, expression)                                              \
+    static void name(const void *left, const void *right, void *out, size_t count)           \
+    {                                                                                        \
+        typedef element anywhere SPARSE_ANYWHERE;                                            \
+        const anywhere *l = left, *r = right;                                                \
+        anywhere *o = out;                                                                   \
+        INDEPENDENT                                                                          \
+        for (size_t i = 0; i < count; i++) {                                                 \
+            const element a = l[i], b = r[i];                                                \
+            o[i] = (expression);                                                             \
+        }                                                                                    \
+    }
+SPARSE_INTEGERS(COMBINE_LOOP)
+SPARSE_REALS(COMBINE_LOOP)
+
+#define COMPLEX_SUM(type)                                                                             \
+    static void sum_##type##_complex(const void *left, const void *right, void *out, size_t count)    \
+    {                                                                                                 \
+        sum_##type(left, right, out, 2 * count);                                                      \
+    }
+COMPLEX_SUM(float)
+COMPLEX_SUM(double)
+
+/* Looks at some cache lines at a time, to stop early where elements do change. */
+#define STRIDE 64
+#define UNCHANGED_LOOP(name, element, expression)                                                        \
+    static inline element name##_of(element a, element b)                                                \
+    {                                                                                                    \
+        return (expression);                                                                             \
+    }                                                                                                    \
+    static inline bool name##_same(element value, bool on_right, const void *dense, size_t count)        \
+    {                                                                                                    \
+        typedef element anywhere SPARSE_ANYWHERE;                                                        \
+        const anywhere *x = dense;                                                                       \
+        BITS_OF(element) changes = 0, p, q;                                                              \
+        for (size_t i = 0; i < count; i++) {                                                             \
+            element was = x[i], is = on_right ? name##_of(was, value) : name##_of(value, was);           \
+            memcpy(&p, &was, sizeof p);                                                                  \
+            memcpy(&q, &is, sizeof q);                                                                   \
+            changes |= p ^ q;                                                                            \
+        }                                                                                                \
+        return changes == 0;                                                                             \
+    }                                                                                                    \
+    static inline bool name##_side(element value, bool on_right, const void *dense, size_t count)        \
+    {                                                                                                    \
+        const unsigned char *at = dense;                                                                 \
+        for (; count >= STRIDE; count -= STRIDE, at += STRIDE * sizeof(element))                         \
+            if (!name##_same(value, on_right, at, STRIDE)) return false;                                 \
+        return name##_same(value, on_right, at, count);                                                  \
+    }                                                                                                    \
+    static bool name##_unchanged(const void *value, bool on_right, const void *dense, size_t count)      \
+    {                                                                                                    \
+        element number;                                                                                  \
+        memcpy(&number, value, sizeof number);                                                           \
+        return on_right ? name##_side(number, true, dense, count) : name##_side(number, false, dense, count); \
+    }
+#define BITS_OF(element) __typeof__(_Generic((element)0, float: (uint32_t)0, double: (uint64_t)0, default: (element)0))
+SPARSE_REALS(UNCHANGED_LOOP)
+SPARSE_ORDERED(UNCHANGED_LOOP, int32)
+SPARSE_ORDERED(UNCHANGED_LOOP, int64)
+SPARSE_ORDERED(UNCHANGED_LOOP, uint32)
+SPARSE_ORDERED(UNCHANGED_LOOP, uint64)
+
+static sparse_combine_fn *const combinations[SPARSE_TYPES][SPARSE_OPS] = SPARSE_PLAIN_TABLE;
+
+static void fill_combinations(struct sparse_kernels *kernels)
+{
+    for (int op = 0; op < SPARSE_OPS; op++)
+        for (int type = 0; type < SPARSE_TYPES; type++) kernels->combine[op][type] = combinations[type][op];
+#define UNCHANGED_ORDER(type, TYPE)                                    \
+    kernels->unchanged[SPARSE_MAX][TYPE] = max_##type##_unchanged;     \
+    kernels->unchanged[SPARSE_MIN][TYPE] = min_##type##_unchanged;
+#define UNCHANGED_REAL(type, TYPE)                                     \
+    UNCHANGED_ORDER(type, TYPE)                                        \
+    kernels->unchanged[SPARSE_SUM][TYPE] = sum_##type##_unchanged;     \
+    kernels->unchanged[SPARSE_PROD][TYPE] = prod_##type##_unchanged;
+    UNCHANGED_REAL(float, SPARSE_FLOAT)
+    UNCHANGED_REAL(double, SPARSE_DOUBLE)
+    UNCHANGED_ORDER(int32, SPARSE_INT32)
+    UNCHANGED_ORDER(int64, SPARSE_INT64)
+    UNCHANGED_ORDER(uint32, SPARSE_UINT32)
+    UNCHANGED_ORDER(uint64, SPARSE_UINT64)
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* AVX2 with BMI2 (Haswell, Zen and later). There is no compress: for elements of 4 and 8 bytes, the lanes of a permutation are drawn
+ * from the mask by pext and pdep; narrower ones go bit by bit. */
+#include <immintrin.h>
+
+#include "sparse_combine_loops.h"
+#include "sparse_format.h"
+#include "visibility.h"
+
+/* The plain moves, compiled for this instruction set: for widths and ends of vectors that have nothing better. */
+#define WIDTH(name) plain_##name##_1
+#define SIZE 1
+#include "sparse_moves_loops.h"
+#define WIDTH(name) plain_##name##_2
+#define SIZE 2
+#include "sparse_moves_loops.h"
+#define WIDTH(name) plain_##name##_4
+#define SIZE 4
+#include "sparse_moves_loops.h"
+#define WIDTH(name) plain_##name##_8
+#define SIZE 8
+#include "sparse_moves_loops.h"
+#define WIDTH(name) plain_##name##_16
+#define SIZE 16
+#include "sparse_moves_loops.h"
+
+#define FEW 6 /* exceptions in a word of 64, up to which bits are walked */
+#define LANES UINT64_C(0x0706050403020100)
+#define EACH UINT64_C(0x0101010101010101)
+
+static inline __m256i load(const unsigned char *at)
+{
+    return _mm256_loadu_si256((const __m256i *)at);
+}
+
+static __m256i spread(const void *background, size_t size)
+{
+    unsigned char all[32];
+    for (size_t i = 0; i < sizeof all; i += size) memcpy(all + i, background, size);
+    return load(all);
+}
+
+/* Bits of equal elements of 64, by width. */
+static inline uint64_t equal_1(const unsigned char *at, __m256i all)
+{
+    uint64_t word = 0;
+    for (unsigned g = 0; g < 2; g++)
+        word |= (uint64_t)(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(load(at + 32 * g), all)) << (32 * g);
+    return word;
+}
+
+static inline uint64_t equal_2(const unsigned char *at, __m256i all)
+{
+    uint64_t word = 0;
+    for (unsigned g = 0; g < 2; g++) {
+        __m256i low = _mm256_cmpeq_epi16(load(at + 64 * g), all), high = _mm256_cmpeq_epi16(load(at + 64 * g + 32), all);
+        __m256i both = _mm256_permute4x64_epi64(_mm256_packs_epi16(low, high), 0xd8);
+        word |= (uint64_t)(uint32_t)_mm256_movemask_epi8(both) << (32 * g);
+    }
+    return word;
+}
+
+static inline uint64_t equal_4(const unsigned char *at, __m256i all)
+{
+    uint64_t word = 0;
+    for (unsigned g = 0; g < 8; g++)
+        word |= (uint64_t)(unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(load(at + 32 * g), all))) << (8 * g);
+    return word;
+}
+
+static inline uint64_t equal_8(const unsigned char *at, __m256i all)
+{
+    uint64_t word = 0;
+    for (unsigned g = 0; g < 16; g++)
+        word |= (uint64_t)(unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(load(at + 32 * g), all))) << (4 * g);
+    return word;
+}
+
+static inline uint64_t equal_16(const unsigned char *at, __m256i all)
+{
+    uint64_t low = equal_8(at, all), high = equal_8(at + 512, all);
+    low &= low >> 1;
+    high &= high >> 1;
+    return _pext_u64(low, UINT64_C(0x5555555555555555)) | _pext_u64(high, UINT64_C(0x5555555555555555)) << 32;
+}
+
+#define SCAN(bytes)                                                                                                              \
+    static size_t scan_##bytes(const void *dense, size_t count, size_t size, const void *background, uint64_t *mask)             \
+    {                                                                                                                            \
+        const unsigned char *at = dense;                                                                                         \
+        const __m256i all = spread(background, bytes);                                                                           \
+        size_t found = 0;                                                                                                        \
+        for (; count >= 64; count -= 64, at += 64 * bytes) {                                                                     \
+            *mask = ~equal_##bytes(at, all);                                                                                     \
+            found += (size_t)_mm_popcnt_u64(*mask++);                                                                            \
+        }                                                                                                                        \
+        return found + plain_scan_##bytes(at, count, bytes, background, mask);                                                   \
+    }
+SCAN(1)
+SCAN(2)
+SCAN(4)
+SCAN(8)
+SCAN(16)
+
+/* A group of 8 lanes of 4 bytes: `mask` has a bit for each. The numbers of the masked lanes, packed; which value each lane takes. */
+static inline __m256i packing(uint64_t mask)
+{
+    uint64_t lanes = _pext_u64(LANES, _pdep_u64(mask, EACH) * 255);
+    return _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)lanes));
+}
+
+static inline __m256i unpacking(uint64_t mask)
+{
+    uint64_t lanes = _pdep_u64(LANES, _pdep_u64(mask, EACH) * 255);
+    return _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)lanes));
+}
+
+/* The mask of 8 lanes of 4 bytes for a group of elements: 8 of 4 bytes or 4 of 8. */
+static inline uint64_t lanes_4(uint64_t mask) { return mask & 0xff; }
+static inline uint64_t lanes_8(uint64_t mask) { return _pdep_u64(mask & 0xf, 0x55) * 3; }
+
+/* All ones in the masked lanes. */
+static inline __m256i chosen(uint64_t lanes)
+{
+    uint64_t bytes = _pdep_u64(lanes, EACH) * 255;
+    return _mm256_cvtepi8_epi32(_mm_cvtsi64_si128((long long)bytes));
+}
+
+/* The first `lanes` lanes only: a vector may end there. */
+static inline __m256i first_lanes(size_t lanes)
+{
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)lanes), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+
+static inline void store(unsigned char *to, const unsigned char *end, __m256i packed, size_t lanes)
+{
+    if (LUCID_LIKELY(end - to >= 32)) _mm256_storeu_si256((__m256i *)to, packed);
+    else _mm256_maskstore_epi32((int *)to, first_lanes(lanes), packed);
+}
+
+static inline __m256i expanded(const unsigned char *at, uint64_t lanes, __m256i background)
+{
+    __m256i values = _mm256_maskload_epi32((const int *)at, first_lanes((size_t)_mm_popcnt_u64(lanes)));
+    return _mm256_blendv_epi8(background, _mm256_permutevar8x32_epi32(values, unpacking(lanes)), chosen(lanes));
+}
+
+/* `bytes` of an element; 32 / bytes of them in a group. */
+#define MOVES(bytes)                                                                                                             \
+    static void compress_##bytes(const void *dense, size_t count, size_t size, const uint64_t *mask, size_t room, void *values)  \
+    {                                                                                                                            \
+        const unsigned char *at = dense;                                                                                         \
+        unsigned char *to = values;                                                                                              \
+        const unsigned char *end = to + room * bytes;                                                                            \
+        for (size_t w = 0; w < sparse_words(count); w++, at += 64 * bytes) {                                                     \
+            uint64_t word = mask[w];                                                                                             \
+            if (_mm_popcnt_u64(word) <= FEW || count - 64 * w < 64) {                                                            \
+                for (; word; word = _blsr_u64(word), to += bytes) memmove(to, at + _tzcnt_u64(word) * bytes, bytes);             \
+                continue;                                                                                                        \
+            }                                                                                                                    \
+            for (unsigned g = 0; g < 64; g += 32 / bytes) {                                                                      \
+                uint64_t lanes = lanes_##bytes(word >> g);                                                                       \
+                size_t n = (size_t)_mm_popcnt_u64(lanes);                                                                        \
+                store(to, end, _mm256_permutevar8x32_epi32(load(at + g * bytes), packing(lanes)), n);                            \
+                to += 4 * n;                                                                                                     \
+            }                                                                                                                    \
+        }                                                                                                                        \
+    }                                                                                                                            \
+    static size_t expand_##bytes(const void *values, size_t count, size_t size, const uint64_t *mask, const void *background,    \
+                                 void *dense)                                                                                    \
+    {                                                                                                                            \
+        const unsigned char *at = values;                                                                                        \
+        unsigned char *to = dense;                                                                                               \
+        const unsigned char *end = to + count * bytes;                                                                           \
+        const __m256i all = spread(background, bytes);                                                                           \
+        for (size_t start = 0; start < count; start += 64) {                                                                     \
+            uint64_t word = *mask++;                                                                                             \
+            for (unsigned g = 0; g < 64 && to < end; g += 32 / bytes, to += 32) {                                                \
+                uint64_t lanes = lanes_##bytes(word >> g);                                                                       \
+                store(to, end, expanded(at, lanes, all), (size_t)(end - to) / 4);                                                \
+                at += 4 * (size_t)_mm_popcnt_u64(lanes);                                                                         \
+            }                                                                                                                    \
+        }                                                                                                                        \
+        return (size_t)(at - (const unsigned char *)values) / bytes;                                                             \
+    }                                                                                                                            \
+    static size_t operand_##bytes(const void *values, size_t words, size_t size, const uint64_t *own, const uint64_t *all,       \
+                                  const void *background, size_t room, void *out)                                                \
+    {                                                                                                                            \
+        const unsigned char *at = values;                                                                                        \
+        unsigned char *to = out;                                                                                                 \
+        const unsigned char *end = to + room * bytes;                                                                            \
+        const __m256i missing = spread(background, bytes);                                                                       \
+        for (size_t w = 0; w < words; w++) {                                                                                     \
+            uint64_t word = all[w], mine = own[w];                                                                               \
+            size_t n = (size_t)_mm_popcnt_u64(word);                                                                             \
+            if (n <= FEW) {                                                                                                      \
+                at += bytes * plain_operand_##bytes(at, 1, bytes, &own[w], &all[w], background, n, to);                          \
+                to += n * bytes;                                                                                                 \
+                continue;                                                                                                        \
+            }                                                                                                                    \
+            for (unsigned g = 0; g < 64; g += 32 / bytes) {                                                                      \
+                uint64_t some = lanes_##bytes(word >> g), few = lanes_##bytes(mine >> g);                                        \
+                n = (size_t)_mm_popcnt_u64(some);                                                                                \
+                store(to, end, _mm256_permutevar8x32_epi32(expanded(at, few, missing), packing(some)), n);                       \
+                at += 4 * (size_t)_mm_popcnt_u64(few);                                                                           \
+                to += 4 * n;                                                                                                     \
+            }                                                                                                                    \
+        }                                                                                                                        \
+        return (size_t)(at - (const unsigned char *)values) / bytes;                                                             \
+    }
+MOVES(4)
+MOVES(8)
+
+#define PLAIN(width)                                                                                                             \
+    {scan_##width, plain_compress_##width, plain_expand_##width, plain_operand_##width, plain_take_##width, plain_put_##width,   \
+     plain_pair_##width, plain_fill_##width}
+#define BETTER(width)                                                                                                            \
+    {scan_##width, compress_##width, expand_##width, operand_##width, plain_take_##width, plain_put_##width, plain_pair_##width, \
+     plain_fill_##width}
+
+void sparse_kernels_avx2(struct sparse_kernels *kernels)
+{
+    static const struct sparse_moves moves[] = {PLAIN(1), PLAIN(2), BETTER(4), BETTER(8), PLAIN(16)};
+    for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) kernels->moves[i] = moves[i];
+    fill_combinations(kernels);
+}
