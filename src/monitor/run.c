@@ -17,6 +17,7 @@
 #include "params.h"
 #include "session.h"
 #include "source_mpit.h"
+#include "startup.h"
 
 /* A program that counts its time steps by MPI_Pcontrol would make a file of each. */
 #define PHASES_LIMIT 256
@@ -136,6 +137,7 @@ void lucid_call_finalize(void)
     lucid_call_pcontrol(0);
     (void)lucid_table_suspend(run.whole);
     lucid_own_begin();
+    if (!run.spawned) lucid_startup_report();
     int status = LUCID_SUCCESS;
     if (lucid_params()->phases) status = write_phases();
     if (status == LUCID_SUCCESS) status = write_one(run.whole, "run", "run");

@@ -173,9 +173,23 @@ SPECIAL = {"arrange": arrange, "start": start, "startall": start, "request_free"
            "finalize": finalize, "pcontrol": pcontrol}
 
 
+# arguments that are communicators to be made
+MADE = {"newcomm", "newintercomm", "newintracomm", "intercomm"}
+
+
+def makes_communicators(function):
+    """Whether a call makes communicators, for the program or, as windows and files do, for itself."""
+    if function.kind == "COMM":
+        return function.action in ("label", "icomm", "arrange") and len(function.arguments) > 1 and bool(MADE & set(function.arguments))
+    return function.action == "window" or function.name == "File_open"
+
+
 def body(dialect):
     """The lines of the wrapper."""
-    return SPECIAL.get(dialect.function.action, bracketed)(dialect)
+    lines = SPECIAL.get(dialect.function.action, bracketed)(dialect)
+    if makes_communicators(dialect.function):
+        return [f'lucid_startup_begin("MPI_{dialect.function.name}");', *lines, "lucid_startup_end();"]
+    return lines
 
 
 def indent(lines):

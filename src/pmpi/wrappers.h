@@ -7,6 +7,7 @@
 #include <mpi.h>
 
 #include "../monitor/calls.h"
+#include "../monitor/startup.h"
 
 #define LUCID_WRAPPER __attribute__((visibility("default")))
 

@@ -124,9 +124,6 @@ int lucid_lazy_begin(ompi_communicator_t *comm);
 /** What a collective operation on a waiting communicator costs, while it runs: see lazy_account.h. */
 struct lazy_use {
     void *record; /* NULL: nobody wants to know */
-    uint64_t bytes, messages, message_bytes;
-    int64_t ids;
-    double seconds;
 };
 
 /** Makes comm ready for an operation, if it is not. Thread-safe. An Open MPI error code. */

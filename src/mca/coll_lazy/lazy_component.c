@@ -12,6 +12,7 @@
 #include "../../core/log.h"
 #include "../../core/params.h"
 #include "lazy.h"
+#include "lazy_account.h"
 #include "lazy_counters.h"
 
 struct lazy_process lucid_lazy;
@@ -60,7 +61,7 @@ static int init_query(bool progress_threads, bool mpi_threads)
 {
     opal_list_t *components = &ompi_coll_base_framework.framework_components;
     mca_base_component_list_item_t *own = own_item(components);
-    if (aside || own == NULL || lucid_lazy.level == LAZY_OFF) return OMPI_ERR_NOT_AVAILABLE;
+    if (aside || own == NULL || (lucid_lazy.level == LAZY_OFF && !lucid_account_wanted())) return OMPI_ERR_NOT_AVAILABLE;
     lucid_lazy.threads = mpi_threads;
     opal_list_remove_item(components, &own->super); /* the walk we are called from has the next item already */
     opal_list_prepend(components, &own->super);
@@ -90,6 +91,7 @@ static void take_over(opal_list_t *components)
     }
     lucid_lazy.taken = true;
     lucid_lazy_shadow_open();
+    lucid_account_open();
 }
 
 static mca_coll_base_module_t *comm_query(ompi_communicator_t *comm, int *priority)
@@ -110,6 +112,7 @@ static int close_component(void)
 {
     opal_list_item_t *item;
     if (lucid_lazy.taken) {
+        lucid_account_close();
         lucid_lazy_share_end(NULL);
         lucid_lazy_shadow_close();
         while ((item = opal_list_remove_first(&lucid_lazy.components)) != NULL) {

@@ -48,18 +48,24 @@ static int select_modules(ompi_communicator_t *comm, mca_coll_base_comm_coll_t *
 
 static int make_ready(ompi_communicator_t *comm, int slot)
 {
-    mca_coll_base_comm_coll_t *waiting = comm->c_coll;
+    mca_coll_base_comm_coll_t *waiting = comm->c_coll, *aside = lucid_account_aside(comm);
+    if (aside != NULL) {
+        comm->c_coll = aside;
+        lucid_account_ready(comm, slot, false);
+        return OMPI_SUCCESS;
+    }
     bool share = may_share(comm, waiting, slot);
     mca_coll_base_comm_coll_t *shared = share ? lucid_lazy_shared(comm) : NULL;
     mca_coll_base_comm_coll_t *copy = shared != NULL ? lucid_lazy_table_copy(shared) : NULL;
     if (shared != NULL && copy == NULL) return OMPI_ERR_OUT_OF_RESOURCE;
     if (copy != NULL) comm->c_coll = copy;
     int rc = copy != NULL ? OMPI_SUCCESS : select_modules(comm, waiting, slot, share);
-    if (rc == OMPI_SUCCESS) lazy_count(waiting, -1);
-    if (rc == OMPI_SUCCESS && copy != NULL) lazy_count(shared, 1);
-    if (rc == OMPI_SUCCESS && copy == NULL) lazy_count(selected_later, 1);
-    lucid_account_ready(comm, slot, copy != NULL, rc);
-    return rc;
+    if (rc != OMPI_SUCCESS) return rc;
+    lazy_count(waiting, -1);
+    if (copy != NULL) lazy_count(shared, 1);
+    else lazy_count(selected_later, 1);
+    lucid_account_ready(comm, slot, copy != NULL);
+    return OMPI_SUCCESS;
 }
 
 int lucid_lazy_ready(ompi_communicator_t *comm, int slot, struct lazy_use *use)
@@ -72,6 +78,7 @@ int lucid_lazy_ready(ompi_communicator_t *comm, int slot, struct lazy_use *use)
     if (locks) (void)pthread_mutex_lock(&once);
     if (lazy_is_waiting(comm)) rc = make_ready(comm, slot);
     if (locks) (void)pthread_mutex_unlock(&once);
+    if (rc != OMPI_SUCCESS) lucid_lazy_used(comm, use);
     return rc;
 }
 

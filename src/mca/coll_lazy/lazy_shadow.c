@@ -31,9 +31,14 @@ static enum { UNKNOWN, YES, NO } is_libnbc[2];
 static int shadow_ends(mca_coll_base_module_t *module, ompi_communicator_t *comm)
 {
     if (!lazy_is_waiting(comm)) return OMPI_SUCCESS;
-    lazy_count(waiting, -1);
+    mca_coll_base_comm_coll_t *aside = lucid_account_aside(comm);
+    if (aside == NULL) lazy_count(waiting, -1);
     lucid_account_freed(comm);
     if (comm == &ompi_mpi_comm_world.comm) lucid_lazy_share_end(comm);
+    if (aside != NULL) { /* a complete table: Open MPI goes on with it */
+        comm->c_coll = aside;
+        return OMPI_SUCCESS;
+    }
     mca_coll_base_comm_coll_t *own = lucid_lazy_table_new();
     if (own == NULL) abort(); /* Open MPI would take the shared table apart */
     for (int slot = 0; slot < LAZY_SLOT_COUNT; slot++) {
@@ -161,26 +166,32 @@ static bool has_preference(const ompi_communicator_t *comm)
  *  with components that communicate, only blocking operations may wait: those are ordered by the program. */
 static mca_coll_base_comm_coll_t *table_to_wait_with(ompi_communicator_t *comm)
 {
-    if (lucid_lazy.level == LAZY_OFF) return NULL;
     if (OMPI_COMM_IS_INTRA(comm) && !has_preference(comm) && libnbc_serves(comm)) return &lucid_lazy_partial;
-    return lazy_threads() || lucid_lazy.foreign ? NULL : &lucid_lazy_shadow;
+    return lazy_threads() || lucid_lazy.foreign || lucid_lazy.level == LAZY_OFF ? NULL : &lucid_lazy_shadow;
+}
+
+/** Open MPI's own way. Where books are kept, the modules are put aside until the first operation. */
+static int select_at_once(ompi_communicator_t *comm, mca_coll_base_comm_coll_t *shared)
+{
+    struct lazy_choice choice = {0};
+    mca_coll_base_comm_coll_t *given = comm->c_coll;
+    int rc = lucid_lazy_select(comm, given, &choice);
+    if (rc != OMPI_SUCCESS) return rc;
+    lazy_count(selected_at_once, 1);
+    if (shared != NULL) comm->c_coll = shared;
+    if (!lucid_account_created(comm, shared != NULL ? given : NULL)) comm->c_coll = given;
+    return rc;
 }
 
 int lucid_lazy_begin(ompi_communicator_t *comm)
 {
-    struct lazy_choice choice = {0};
     mca_coll_base_comm_coll_t *shared = table_to_wait_with(comm), *given = comm->c_coll;
     lazy_count(created, 1);
-    if (shared == NULL) {
-        lazy_count(selected_at_once, 1);
-        int rc = lucid_lazy_select(comm, given, &choice);
-        lucid_account_created(comm);
-        return rc;
-    }
+    if (shared == NULL || lucid_lazy.level == LAZY_OFF) return select_at_once(comm, shared);
     lazy_count(waiting, 1);
     comm->c_coll = shared;
     OBJ_RELEASE(given->module_list);
     free(given);
-    lucid_account_created(comm);
+    (void)lucid_account_created(comm, NULL);
     return OMPI_SUCCESS;
 }
