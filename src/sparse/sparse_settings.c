@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static enum sparse_algorithm algorithm_named(const char *name)
+enum sparse_algorithm sparse_algorithm_named(const char *name)
 {
     for (int i = SPARSE_LIBRARY + 1; i < SPARSE_ALGORITHMS; i++)
         if (strcmp(sparse_algorithm_name((enum sparse_algorithm)i), name) == 0) return (enum sparse_algorithm)i;
@@ -17,7 +17,7 @@ void sparse_settings(const struct lucid_params *user, struct sparse_parameters *
     parameters->short_bytes = user->sparse_short;
     parameters->slice_bytes = user->sparse_slice;
     parameters->keep = user->sparse_keep;
-    parameters->algorithm = algorithm_named(user->sparse_algorithm);
+    parameters->algorithm = sparse_algorithm_named(user->sparse_algorithm);
     parameters->dense = user->sparse_dense;
     parameters->always = user->sparse_always;
 }

@@ -9,4 +9,7 @@
 /* Fills in all of `parameters`: the defaults, and what the user has set. */
 void sparse_settings(const struct lucid_params *user, struct sparse_parameters *parameters);
 
+/* The algorithm of this name (sparse_algorithm_name), or SPARSE_LIBRARY. */
+enum sparse_algorithm sparse_algorithm_named(const char *name);
+
 #endif

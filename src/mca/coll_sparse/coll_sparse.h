@@ -72,8 +72,9 @@ extern struct coll_sparse_process coll_sparse_process;
 
 extern __attribute__((visibility("default"))) const mca_coll_base_component_t mca_coll_sparse_component;
 
-/* Fills in the parameters that the user has set. */
-void coll_sparse_settings(struct sparse_parameters *parameters);
+/* Fills in the parameters that the user has set, for the process and, by info key "lucid_sparse", for the communicator: words with
+ * commas between them: off, always, dense, or an algorithm's name. False: off. */
+bool coll_sparse_settings(ompi_communicator_t *comm, struct sparse_parameters *parameters);
 
 mca_coll_base_module_t *coll_sparse_query(ompi_communicator_t *comm, int *priority);
 

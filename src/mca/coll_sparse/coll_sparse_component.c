@@ -91,9 +91,20 @@ static int register_all(void)
     return OMPI_SUCCESS;
 }
 
-void coll_sparse_settings(struct sparse_parameters *parameters)
+bool coll_sparse_settings(ompi_communicator_t *comm, struct sparse_parameters *parameters)
 {
+    char words[256], *rest = words, *word;
+    bool on = true;
     sparse_settings(&params, parameters);
+    if (!lucid_ompi_comm_info(comm, "lucid_sparse", words, sizeof words)) return true;
+    while ((word = strsep(&rest, ",")) != NULL) {
+        if (strcmp(word, "off") == 0) on = false;
+        else if (strcmp(word, "always") == 0) parameters->always = true;
+        else if (strcmp(word, "dense") == 0) parameters->dense = true;
+        else if (sparse_algorithm_named(word) != SPARSE_LIBRARY) parameters->algorithm = sparse_algorithm_named(word);
+        else if (strcmp(word, "auto") != 0) lucid_error("coll/sparse: info key lucid_sparse: '%s' is not known", word);
+    }
+    return on;
 }
 
 static int init_query(bool progress_threads, bool mpi_threads)

@@ -43,7 +43,6 @@ static int enable(mca_coll_base_module_t *super, ompi_communicator_t *comm)
     if (!module->state) return OMPI_ERR_OUT_OF_RESOURCE;
     module->comm = comm;
     coll_sparse_transport(comm, &module->transport);
-    coll_sparse_settings(&module->parameters);
 #define TAKE(api) LUCID_OMPI_COLL_TAKE(comm, &module->below, super, api);
     COLL_SPARSE_SLOTS(TAKE)
 #undef TAKE
@@ -65,6 +64,10 @@ mca_coll_base_module_t *coll_sparse_query(ompi_communicator_t *comm, int *priori
     if (coll_sparse_process.priority <= 0 || OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2) return NULL;
     coll_sparse_module_t *module = OBJ_NEW(coll_sparse_module_t);
     if (!module) return NULL;
+    if (!coll_sparse_settings(comm, &module->parameters)) {
+        OBJ_RELEASE(module);
+        return NULL;
+    }
     *priority = coll_sparse_process.priority;
     module->super.coll_module_enable = enable;
     module->super.coll_module_disable = disable;

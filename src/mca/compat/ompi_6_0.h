@@ -44,4 +44,16 @@ typedef ompi_count_array_t lucid_ompi_counts_t;
 /** What a component says of itself besides its version: nothing in this series. */
 #define LUCID_OMPI_COLL_DATA {MCA_BASE_METADATA_PARAM_NONE}
 
+/** The value of an info key of a communicator. False if it has none. */
+static inline bool lucid_ompi_comm_info(const ompi_communicator_t *comm, const char *key, char *value, size_t size)
+{
+    opal_cstring_t *text = NULL;
+    int found = 0;
+    if (comm->super.s_info != NULL) (void)opal_info_get(comm->super.s_info, key, &text, &found);
+    if (!found) return false;
+    snprintf(value, size, "%s", text->string);
+    OBJ_RELEASE(text);
+    return true;
+}
+
 #endif

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * sparse_mpi.c: one reduction by several routines in turns, on communicators that differ in nothing but the routine.
+ *
+ * sparse_mpi OUT.csv NODES REPEATS CALL TYPE BYTES PATTERN DENSITY [CALL TYPE BYTES PATTERN DENSITY ...]
+ *   CALL: reduce, allreduce, reduce_scatter_block; TYPE: int, double; BYTES: of the whole vector
+ *   PATTERN: random, same, disjoint, clustered, power, dense, changing
+ * A row of OUT.csv is one repetition: the slowest rank's seconds. Every routine runs once more with a session around it, which
+ * counts what all ranks send, and what of it goes to other nodes (NODES of equal size; ranks one behind the other); its result is
+ * compared with that of the library's own. Needs coll/sparse (LUCID_SPARSE_PRIORITY) and coll_tuned_use_dynamic_rules=1.
+ */
+#include <lucid.h>
+#include <mpi.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int rank, size, nodes;
+
+/* The routines. `algorithm`: of coll/tuned, for reduce, allreduce, reduce_scatter_block. */
+enum { ROUTINES = 5, CALLS = 3 };
+static const struct routine {
+    const char *name, *sparse, *preference;
+    int algorithm[CALLS];
+} routines[ROUTINES] = {
+    {"library", "off", NULL, {0, 0, 0}},
+    {"rabenseifner", "off", NULL, {7, 6, 3}},
+    {"han", "off", "han,tuned,libnbc,basic", {0, 0, 0}},
+    {"twin", "always,dense", NULL, {0, 0, 0}},
+    {"lucid", "auto", NULL, {0, 0, 0}},
+};
+static const char *const calls[CALLS] = {"reduce", "allreduce", "reduce_scatter_block"};
+
+struct job {
+    int call;
+    MPI_Datatype type;
+    size_t width, count;
+    const char *type_name, *pattern;
+    double density;
+    char *in, *out, *reference;
+};
+
+static void force(int call, int algorithm)
+{
+    char name[80];
+    int index, count;
+    MPI_T_cvar_handle handle;
+    snprintf(name, sizeof name, "coll_tuned_%s_algorithm", calls[call]);
+    if (MPI_T_cvar_get_index(name, &index) != MPI_SUCCESS || MPI_T_cvar_handle_alloc(index, NULL, &handle, &count) != MPI_SUCCESS) return;
+    MPI_T_cvar_write(handle, &algorithm);
+    MPI_T_cvar_handle_free(&handle);
+}
+
+static MPI_Comm communicator(const struct routine *routine)
+{
+    MPI_Info info;
+    MPI_Comm comm;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "lucid_sparse", routine->sparse);
+    if (routine->preference) MPI_Info_set(info, "ompi_comm_coll_preference", routine->preference);
+    for (int call = 0; call < CALLS; call++) force(call, routine->algorithm[call]);
+    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
+    for (int call = 0; call < CALLS; call++) force(call, 0);
+    MPI_Info_free(&info);
+    return comm;
+}
+
+static uint64_t mixed(uint64_t x)
+{
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+static double uniform(uint64_t x)
+{
+    return (double)(mixed(x) >> 11) / 9007199254740992.0;
+}
+
+static int stands_out(const struct job *job, size_t i, int round)
+{
+    const char *p = job->pattern;
+    double d = job->density;
+    uint64_t own = ((uint64_t)(rank + 1) << 44) + i;
+    if (strcmp(p, "dense") == 0) return 1;
+    if (strcmp(p, "same") == 0) return uniform(i) < d;
+    if (strcmp(p, "disjoint") == 0) return i * (size_t)size / job->count == (size_t)rank;
+    if (strcmp(p, "clustered") == 0) return uniform(((uint64_t)(rank + 1) << 44) + i / 256) < d;
+    if (strcmp(p, "power") == 0) return uniform(own) < d * 0.3 / sqrt(((double)i + 1) / (double)job->count) / 0.6;
+    if (strcmp(p, "changing") == 0) return uniform(own + ((uint64_t)round << 36)) < d * (round % 3 ? 0.1 : 2.8);
+    return uniform(own) < d;
+}
+
+static void fill(struct job *job, int round)
+{
+    for (size_t i = 0; i < job->count; i++) {
+        int value = stands_out(job, i, round) ? 1 + (int)(mixed(i + (size_t)rank) % 100) : 0;
+        if (job->width == 8) ((double *)job->in)[i] = value;
+        else ((int *)job->in)[i] = value;
+    }
+}
+
+static void reduce(const struct job *job, MPI_Comm comm)
+{
+    int count = (int)job->count;
+    if (job->call == 0) MPI_Reduce(job->in, job->out, count, job->type, MPI_SUM, 0, comm);
+    else if (job->call == 1) MPI_Allreduce(job->in, job->out, count, job->type, MPI_SUM, comm);
+    else MPI_Reduce_scatter_block(job->in, job->out, count / size, job->type, MPI_SUM, comm);
+}
+
+static double timed(const struct job *job, MPI_Comm comm)
+{
+    double slowest, spent;
+    MPI_Barrier(MPI_COMM_WORLD);
+    spent = -MPI_Wtime();
+    reduce(job, comm);
+    spent += MPI_Wtime();
+    MPI_Reduce(&spent, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    return slowest;
+}
+
+/* What all ranks send in one call, and what of it leaves a node. */
+static void counted(const struct job *job, MPI_Comm comm, lucid_session_t session, uint64_t total[3])
+{
+    uint64_t counts[size], bytes[size], mine[3] = {0};
+    MPI_Barrier(MPI_COMM_WORLD);
+    lucid_session_reset(session);
+    lucid_session_continue(session);
+    reduce(job, comm);
+    lucid_session_suspend(session);
+    lucid_session_get(session, LUCID_KINDS_P2P, counts, bytes);
+    for (int peer = 0; peer < size; peer++) {
+        mine[0] += counts[peer];
+        mine[1] += bytes[peer];
+        if (peer * nodes / size != rank * nodes / size) mine[2] += bytes[peer];
+    }
+    MPI_Reduce(mine, total, 3, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+}
+
+static size_t result_bytes(const struct job *job)
+{
+    if (job->call == 2) return job->count / (size_t)size * job->width;
+    return job->call == 1 || rank == 0 ? job->count * job->width : 0;
+}
+
+static void same_result(const struct job *job, const struct routine *routine)
+{
+    int wrong = memcmp(job->out, job->reference, result_bytes(job)) != 0, any;
+    MPI_Allreduce(&wrong, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    if (!any) return;
+    if (rank == 0) fprintf(stderr, "sparse_mpi: %s: %s gives another result\n", calls[job->call], routine->name);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static void measure(struct job *job, const MPI_Comm *comms, lucid_session_t session, int repeats, FILE *out)
+{
+    uint64_t total[ROUTINES][3];
+    fill(job, 0);
+    for (int r = 0; r < ROUTINES; r++) {
+        if (comms[r] == MPI_COMM_NULL) continue;
+        memset(job->out, 0, job->count * job->width);
+        reduce(job, comms[r]); /* the first one measures, learns, touches memory */
+        if (r == 0) memcpy(job->reference, job->out, job->count * job->width);
+        same_result(job, &routines[r]);
+        counted(job, comms[r], session, total[r]);
+    }
+    for (int i = 0; i < repeats; i++) {
+        if (strcmp(job->pattern, "changing") == 0) fill(job, i);
+        for (int k = 0; k < ROUTINES; k++) {
+            int r = (k + i) % ROUTINES;
+            if (comms[r] == MPI_COMM_NULL) continue;
+            double seconds = timed(job, comms[r]);
+            if (rank == 0)
+                fprintf(out, "%d,%d,%s,%s,%zu,%s,%g,%s,%d,%.9f,%llu,%llu,%llu\n", size, nodes, calls[job->call], job->type_name,
+                        job->count * job->width, job->pattern, job->density, routines[r].name, i, seconds,
+                        (unsigned long long)total[r][0], (unsigned long long)total[r][1], (unsigned long long)total[r][2]);
+        }
+    }
+    if (rank == 0) fflush(out);
+}
+
+static void run(char **words, const MPI_Comm *comms, lucid_session_t session, int repeats, FILE *out)
+{
+    struct job job = {.call = 0, .type_name = words[1], .pattern = words[3], .density = atof(words[4])};
+    while (job.call < CALLS - 1 && strcmp(words[0], calls[job.call])) job.call++;
+    int is_double = strcmp(words[1], "double") == 0;
+    job.type = is_double ? MPI_DOUBLE : MPI_INT;
+    job.width = is_double ? sizeof(double) : sizeof(int);
+    job.count = strtoull(words[2], NULL, 10) / job.width / (size_t)size * (size_t)size;
+    if (strcmp(job.pattern, "disjoint") == 0) job.density = 1.0 / size;
+    size_t bytes = job.count * job.width;
+    job.in = malloc(bytes), job.out = malloc(bytes), job.reference = malloc(bytes);
+    if (!job.in || !job.out || !job.reference) MPI_Abort(MPI_COMM_WORLD, 1);
+    measure(&job, comms, session, repeats, out);
+    free(job.in), free(job.out), free(job.reference);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Comm comms[ROUTINES];
+    lucid_session_t session;
+    FILE *out = NULL;
+    int provided;
+    MPI_Init(&argc, &argv);
+    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (argc < 9 || (argc - 4) % 5) {
+        if (rank == 0) fprintf(stderr, "usage: sparse_mpi OUT.csv NODES REPEATS CALL TYPE BYTES PATTERN DENSITY ...\n");
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    nodes = atoi(argv[2]);
+    if (rank == 0 && !(out = fopen(argv[1], "w"))) MPI_Abort(MPI_COMM_WORLD, 2);
+    if (out) fprintf(out, "ranks,nodes,call,type,bytes,pattern,density,routine,repeat,seconds,messages,sent,between\n");
+    lucid_init();
+    lucid_session_start(MPI_COMM_WORLD, "sparse_mpi", &session);
+    lucid_session_suspend(session);
+    for (int r = 0; r < ROUTINES; r++)
+        comms[r] = nodes < 2 && routines[r].preference ? MPI_COMM_NULL : communicator(&routines[r]);
+    for (int i = 4; i < argc; i += 5) run(&argv[i], comms, session, atoi(argv[3]), out);
+    for (int r = 0; r < ROUTINES; r++)
+        if (comms[r] != MPI_COMM_NULL) MPI_Comm_free(&comms[r]);
+    lucid_session_free(session);
+    lucid_finalize();
+    if (out) fclose(out);
+    MPI_T_finalize();
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reductions with coll/sparse against the library's own: runs sparse_mpi on one node and in the lab, writes CSV, tables, a figure.
+
+sparse_reductions.py [--quick]     measure into $LUCID_RESULTS and write sparse.md there
+sparse_reductions.py report DIR    the page again, from DIR's CSV files
+"""
+import csv
+import os
+import platform
+import statistics
+import subprocess
+import sys
+from collections import defaultdict
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+LAB = os.path.join(ROOT, "lab", "lab")
+CALLS = ("reduce", "allreduce", "reduce_scatter_block")
+PATTERNS = (("random", 0.001), ("random", 0.01), ("random", 0.1), ("same", 0.01), ("disjoint", 0), ("clustered", 0.01),
+            ("power", 0.01), ("changing", 0.01), ("dense", 1))
+DENSE = ("library", "rabenseifner", "han", "twin")
+KIB, MIB = 1 << 10, 1 << 20
+
+
+def jobs(sizes, patterns=PATTERNS, kind="double"):
+    return [(call, kind, size, pattern, density) for size in sizes for pattern, density in patterns for call in CALLS]
+
+
+def experiments(quick):
+    """(name, ranks, nodes, rate of the lab's links or None, repetitions, jobs)"""
+    few = [("random", 0.01), ("disjoint", 0), ("dense", 1)]
+    if quick:
+        yield "one-node-4", 4, 1, None, 7, jobs([64 * KIB, MIB], few)
+        yield "lab-4x4-1gbit", 16, 4, "1gbit", 5, jobs([MIB], few)
+        return
+    yield "one-node-4", 4, 1, None, 15, jobs([8 * KIB, 64 * KIB, MIB, 16 * MIB])
+    yield "one-node-8", 8, 1, None, 11, jobs([8 * KIB, MIB]) + jobs([8 * MIB], few)
+    yield "one-node-8-large", 8, 1, None, 7, [(call, "int", 64 * MIB, "random", 0.01) for call in CALLS]
+    yield "lab-4x4-1gbit", 16, 4, "1gbit", 7, jobs([8 * KIB, 64 * KIB, MIB, 8 * MIB])
+    yield "lab-4x4-200mbit", 16, 4, "200mbit", 5, jobs([MIB]) + jobs([8 * MIB], few)
+
+
+def environment(build):
+    path = subprocess.run(["ompi_info", "--path", "pkglibdir", "--parsable"], capture_output=True, text=True, check=True).stdout
+    return dict(os.environ, OMPI_MCA_coll_tuned_use_dynamic_rules="1", LUCID_SPARSE_PRIORITY="60",
+                OMPI_MCA_mca_base_component_path=f"{path.strip().rpartition(':')[2]}:{build}/lib/lucid/openmpi",
+                LUCID_LIBDIR=os.path.join(build, "lib", "lucid"), OMPI_MCA_mpi_yield_when_idle="1", OMPI_ALLOW_RUN_AS_ROOT="1",
+                OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_hwloc_base_binding_policy="none",
+                OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_pml="^ucx,cm", OMPI_MCA_osc="^ucx")
+
+
+def measure(results, build, quick):
+    lab = subprocess.run([LAB, "check"], capture_output=True, text=True, check=False)
+    for name, ranks, nodes, rate, repeats, work in experiments(quick):
+        if rate and lab.returncode:
+            print(f"sparse: {name} is left out: {lab.stdout.strip()}", file=sys.stderr)
+            continue
+        print(f"sparse: {name}, {len(work)} jobs", file=sys.stderr, flush=True)
+        words = [str(word) for job in work for word in job]
+        program = [os.path.join(build, "bench", "sparse_mpi"), os.path.join(results, f"sparse-{name}.csv"), str(nodes), str(repeats)]
+        start = ["mpirun", "-n", str(ranks)]
+        if rate:
+            start = [LAB, "with", "--nodes", str(nodes), "--slots", str(ranks // nodes), "--rate", rate, "--keep", results, "--keep",
+                     build, "--", LAB, *start]
+        subprocess.run([*start, *program, *words], env=environment(build), check=True)
+
+
+def read(results):
+    """{experiment: {job: {routine: ([seconds], messages, sent, between)}}}"""
+    found = {}
+    for file in sorted(os.listdir(results)):
+        if not (file.startswith("sparse-") and file.endswith(".csv")) or "kernels" in file or "volume" in file:
+            continue
+        table = defaultdict(dict)
+        with open(os.path.join(results, file), newline="", encoding="ascii") as stream:
+            for row in csv.DictReader(stream):
+                job = (row["call"], row["type"], int(row["bytes"]), row["pattern"], float(row["density"]))
+                entry = table[job].setdefault(row["routine"], ([], int(row["messages"]), int(row["sent"]), int(row["between"])))
+                entry[0].append(float(row["seconds"]))
+        found[file[len("sparse-"):-len(".csv")]] = dict(table)
+    return found
+
+
+class Outcome:
+    """One job: the best dense routine against lucid."""
+
+    def __init__(self, routines):
+        medians = {name: statistics.median(entry[0]) for name, entry in routines.items()}
+        self.best = min((name for name in DENSE if name in medians), key=medians.get)
+        self.dense, self.lucid, self.library = medians[self.best], medians["lucid"], medians["library"]
+        self.ratio, self.against_library = self.dense / self.lucid, self.library / self.lucid
+        least = min(routines[name][2] for name in DENSE if name in routines)
+        self.volume = least / max(routines["lucid"][2], 1)
+        inter = [routines[name][3] for name in DENSE if name in routines]
+        self.between = min(inter) / routines["lucid"][3] if routines["lucid"][3] else None
+
+
+def shown(size):
+    return f"{size // MIB} MiB" if size >= MIB else f"{size // KIB} KiB"
+
+
+def rows(table):
+    yield "| call | vector | pattern | best dense | ms | lucid, ms | ratio | library / lucid | bytes sent, ratio | between nodes |"
+    yield "|---|---|---|---|---|---|---|---|---|---|"
+    for (call, kind, size, pattern, density), routines in table.items():
+        o = Outcome(routines)
+        what = pattern if pattern in ("dense", "disjoint") else f"{pattern}, {100 * density:g} %"
+        between = "" if o.between is None else f"{o.between:.1f}"
+        yield (f"| {call} | {shown(size)} {kind} | {what} | {o.best} | {1e3 * o.dense:.2f} | {1e3 * o.lucid:.2f} | {o.ratio:.2f} | "
+               f"{o.against_library:.2f} | {o.volume:.1f} | {between} |")
+
+
+HEAD = """\
+<!-- SPDX-License-Identifier: BSD-3-Clause -->
+# Sparse reductions against dense ones
+
+Written by `tools/bench sparse` (bench/sparse/sparse_reductions.py) from the CSV files beside it. One job runs all routines in turns on communicators
+that differ in nothing else; the time of a repetition is the slowest rank's, the figure is the median. Ratio is the
+best dense routine of the same job over lucid's: the library's default, coll/tuned's Rabenseifner (reduce-scatter by halving for
+Reduce_scatter_block) forced, coll/han where there are several nodes, and Lucid's own algorithm in dense form (twin). Bytes are counted by a session and
+do not depend on the machine. All results were compared with the library's.
+
+Machine: %s. Ranks share its processors, so that times within a node are times of two processors, not of a node.
+"""
+
+
+def page(results):
+    cpu = "unknown processor"
+    with open("/proc/cpuinfo", encoding="utf-8") as stream:
+        for line in stream:
+            if line.startswith("model name"):
+                cpu = line.partition(":")[2].strip()
+                break
+    parts = [HEAD % f"{os.cpu_count()} CPUs ({cpu}), Linux {platform.release()}, one run"]
+    for name, table in read(results).items():
+        parts += [f"\n## {name}\n", *rows(table)]
+    if draw(results):
+        parts.append("\n![speed-up by density and call](sparse.svg)")
+    with open(os.path.join(results, "sparse.md"), "w", encoding="utf-8") as stream:
+        stream.write("\n".join(parts) + "\n")
+
+
+def draw(results):
+    try:
+        import matplotlib
+    except ImportError:
+        return False
+    matplotlib.use("Agg")
+    matplotlib.rcParams["svg.hashsalt"] = "lucid"
+    from matplotlib import pyplot
+    tables = {name: table for name, table in read(results).items() if any(job[2] >= MIB for job in table)}
+    figure, axes = pyplot.subplots(len(tables), 1, figsize=(9, 2.6 * len(tables)), squeeze=False)
+    for axis, (name, table) in zip(axes[:, 0], tables.items()):
+        large = {job: Outcome(routines) for job, routines in table.items() if job[2] >= MIB}
+        labels = sorted({(job[2], job[3], job[4]) for job in large})
+        for k, call in enumerate(CALLS):
+            at = [i + 0.27 * (k - 1) for i, label in enumerate(labels) if any(j[0] == call and j[2:] == label for j in large)]
+            values = [o.ratio for label in labels for j, o in large.items() if j[0] == call and j[2:] == label]
+            axis.bar(at, values, 0.27, label=call)
+        axis.axhline(1, color="black", linewidth=0.6)
+        axis.set_yscale("log")
+        axis.set_title(name, loc="left", fontsize=9)
+        axis.set_xticks(range(len(labels)))
+        axis.set_xticklabels([f"{p}\n{100 * d:g} %\n{shown(s)}" for s, p, d in labels], fontsize=6)
+        axis.set_ylabel("times faster")
+    axes[0, 0].legend(fontsize=7)
+    figure.tight_layout()
+    figure.savefig(os.path.join(results, "sparse.svg"), metadata={"Date": None})
+    return True
+
+
+def main(words):
+    if words[:1] == ["report"]:
+        page(words[1])
+        return
+    results, build = os.environ["LUCID_RESULTS"], os.environ["LUCID_BUILD_DIR"]
+    measure(results, build, "--quick" in words)
+    page(results)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
