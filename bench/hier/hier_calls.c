@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * hier_calls.c: time per call of blocking collective operations by coll/hier, coll/han and coll/tuned, in one process: three
  * communicators with the same ranks that differ in who serves them. Blocks of calls take turns, in changing order. Writes one line per
- * block to standard output: operation,bytes,component,block,microseconds per call. The time of a block is from the first rank that
- * begins to the last that ends (one machine, one clock).
+ * block to standard output: operation,bytes,component,block,microseconds per call. Before every call there is a barrier; its time is from
+ * the last rank that begins to the last that ends (one machine, one clock).
  *   hier_calls [-o operation,...] [-s bytes,...] [-r blocks] [-b milliseconds per block]
  * bytes: of the vector (bcast, reduce, allreduce), of a rank's block (allgather, gather, scatter).
  */
@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SERVERS = 3, SIZES = 40 };
+enum { SERVERS = 3, SIZES = 40, MOST_CALLS = 50 };
 static const char *const server_name[SERVERS] = {"hier", "han", "tuned"};
 static const char *const without[SERVERS] = {NULL, "^hier", "^hier,han"};
 static MPI_Comm served_by[SERVERS], plain;
@@ -43,16 +43,20 @@ static double now(void)
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
-/* Microseconds per call, on all ranks. */
+/* Microseconds per call, on all ranks: from the last rank that begins to the last that ends. */
 static double time_block(call_fn call, MPI_Comm comm, int bytes, int calls)
 {
-    double span[2], edge[2];
-    MPI_Barrier(plain);
-    span[0] = -now();
-    for (int i = 0; i < calls; i++) call(comm, bytes);
-    span[1] = now();
-    MPI_Allreduce(span, edge, 2, MPI_DOUBLE, MPI_MAX, plain);
-    return (edge[1] + edge[0]) / calls;
+    static double edge[2 * MOST_CALLS];
+    double sum = 0;
+    for (int i = 0; i < calls; i++) {
+        MPI_Barrier(plain);
+        edge[2 * i] = now();
+        call(comm, bytes);
+        edge[2 * i + 1] = now();
+    }
+    MPI_Allreduce(MPI_IN_PLACE, edge, 2 * calls, MPI_DOUBLE, MPI_MAX, plain);
+    for (int i = 0; i < calls; i++) sum += edge[2 * i + 1] - edge[2 * i];
+    return sum / calls;
 }
 
 static void measure(int which, int bytes, int repeats, double budget)
@@ -65,7 +69,7 @@ static void measure(int which, int bytes, int repeats, double budget)
         if (t > slowest) slowest = t;
     }
     int calls = (int)(budget / slowest);
-    calls = calls < 1 ? 1 : calls > 50 ? 50 : calls;
+    calls = calls < 1 ? 1 : calls > MOST_CALLS ? MOST_CALLS : calls;
     for (int r = 0; r < repeats; r++)
         for (int k = 0; k < SERVERS; k++) {
             int s = (r + (r / SERVERS % 2 ? SERVERS - k : k)) % SERVERS;

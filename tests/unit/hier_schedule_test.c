@@ -166,7 +166,7 @@ static void test_random(void **state)
         plan.chunk = unit_random(&random) % 60;
         plan.up_radix = 1 + (int)(unit_random(&random) % 4);
         plan.radix = 1 + (int)(unit_random(&random) % 8);
-        plan.ring = unit_random(&random) % 2;
+        plan.exchange = (hier_exchange_t)(unit_random(&random) % HIER_EXCHANGES);
         plan.direct = unit_random(&random) % 2;
         compute(node, size, plan, unit_random(&random) % 2, &random);
     }
@@ -177,10 +177,10 @@ static void test_messages(void **state)
 {
     uint64_t random = 1;
     int node[16];
-    static const size_t expected[HIER_OPERATIONS] = {32, 15, 15, 32, 32, 15, 15};
+    static const size_t expected[HIER_OPERATIONS] = {30, 15, 15, 30, 32, 15, 15};
     for (int i = 0; i < 16; i++) node[i] = i / 4;
     for (int operation = 0; operation < HIER_OPERATIONS; operation++) {
-        hier_plan_t plan = {.operation = (hier_operation_t)operation, .count = 1, .up_radix = 2, .radix = 8};
+        hier_plan_t plan = {.operation = (hier_operation_t)operation, .count = 1, .up_radix = 8, .radix = 8};
         assert_int_equal(compute(node, 16, plan, false, &random), expected[operation]);
     }
 }

@@ -44,12 +44,13 @@ typedef struct hier_settings {
     int topology;   /**< hier_topology_t */
     int radix;      /**< tree in a node */
     int up_radix;   /**< tree over the leaders, small messages */
+    int sync_radix; /**< the same for barrier and tiny allreduce, which go up and down */
     int window;     /**< chunks under way */
     bool sockets;
     bool shared_map;
     bool nonblocking;
     unsigned bcast_chain, bcast_segment, reduce_chain, reduce_segment; /* bytes */
-    unsigned allreduce_ring, allreduce_segment, allgather_stream, allgather_segment, gather_direct, scatter_direct;
+    unsigned allreduce_tree, allreduce_ring, allreduce_piece, allgather_stream, allgather_segment, gather_direct, scatter_direct;
     unsigned first_limit; /**< bytes of a first operation that travel with the agreement */
     char *test_nodes;
     int test_fault;
@@ -119,7 +120,7 @@ typedef struct hier_job {
     /** Cut into segments of so many bytes. The ranks' types may differ where only their signatures must agree, so what is cut are
      *  packed bytes: the user's own memory where it is packed already, a copy where not. */
     bool as_bytes;
-    size_t segment;
+    size_t segment; /**< allreduce: bytes per message of a ring */
     char *packed;
     hier_memory_t user; /**< what packed stands for; unit: elements of all */
 } hier_job_t;

@@ -77,7 +77,9 @@ static int perform(hier_job_t *job, bool performed, int rc)
 
 hier_job_t lucid_hier_barrier_job(ompi_communicator_t *comm)
 {
-    return job_of(HIER_BARRIER, 0, comm);
+    hier_job_t job = job_of(HIER_BARRIER, 0, comm);
+    job.plan.up_radix = lucid_hier.sync_radix;
+    return job;
 }
 
 static int barrier(ompi_communicator_t *comm, mca_coll_base_module_t *module)
@@ -134,8 +136,10 @@ hier_job_t lucid_hier_allreduce_job(const void *sbuf, void *rbuf, size_t count, 
     hier_job_t job = job_of(HIER_ALLREDUCE, 0, comm);
     set_elements(&job, sbuf, rbuf, count, type);
     job.op = op;
-    job.plan.ring = size_of(type) * count >= lucid_hier.allreduce_ring;
-    if (job.plan.ring) job.plan.chunk = elements(lucid_hier.allreduce_segment, size_of(type));
+    size_t bytes = size_of(type) * count;
+    job.plan.exchange = bytes < lucid_hier.allreduce_tree ? HIER_TREE : bytes < lucid_hier.allreduce_ring ? HIER_DOUBLING : HIER_RING;
+    if (job.plan.exchange == HIER_TREE) job.plan.up_radix = lucid_hier.sync_radix;
+    job.segment = lucid_hier.allreduce_piece;
     return job;
 }
 

@@ -13,16 +13,18 @@ hier_settings_t lucid_hier = {
     .topology = HIER_PREDICT,
     .radix = 8,
     .up_radix = 2,
+    .sync_radix = 8,
     .window = 8,
     .sockets = true,
     .shared_map = true,
     .nonblocking = true,
     .bcast_chain = 64 << 10,
-    .bcast_segment = 64 << 10,
+    .bcast_segment = 48 << 10,
     .reduce_chain = 64 << 10,
-    .reduce_segment = 64 << 10,
+    .reduce_segment = 48 << 10,
+    .allreduce_tree = 2 << 10,
     .allreduce_ring = 64 << 10,
-    .allreduce_segment = 512 << 10,
+    .allreduce_piece = 48 << 10,
     .allgather_stream = 32 << 10,
     .allgather_segment = 512 << 10,
     .gather_direct = 8 << 10,
@@ -75,7 +77,8 @@ static void register_sizes(void)
               &lucid_hier.reduce_chain);
     add_bytes("reduce_segment", "Bytes per segment of a reduction in a chain", &lucid_hier.reduce_segment);
     add_bytes("allreduce_ring", "Bytes from which the leaders of an allreduce form a ring", &lucid_hier.allreduce_ring);
-    add_bytes("allreduce_segment", "Bytes per chunk of an allreduce in a ring", &lucid_hier.allreduce_segment);
+    add_bytes("allreduce_tree", "Bytes below which an allreduce goes up and down a tree over the leaders", &lucid_hier.allreduce_tree);
+    add_bytes("allreduce_piece", "Bytes per message of an allreduce in a ring", &lucid_hier.allreduce_piece);
     add_bytes("allgather_stream", "Bytes per rank from which an allgather streams every block by itself",
               &lucid_hier.allgather_stream);
     add_bytes("allgather_segment", "Bytes per part of a block that streams", &lucid_hier.allgather_segment);
@@ -110,6 +113,8 @@ static int register_parameters(void)
             &lucid_hier.priority);
     add_int("radix", "Fan-out of the tree in a node", OPAL_INFO_LVL_5, &lucid_hier.radix);
     add_int("up_radix", "Fan-out of the tree over the nodes' leaders for small messages", OPAL_INFO_LVL_5, &lucid_hier.up_radix);
+    add_int("sync_radix", "Fan-out of the tree over the nodes' leaders for barrier and tiny allreduce", OPAL_INFO_LVL_5,
+            &lucid_hier.sync_radix);
     add_int("window", "Chunks of one operation that are under way at a time", OPAL_INFO_LVL_5, &lucid_hier.window);
     register_topology();
     register_sizes();

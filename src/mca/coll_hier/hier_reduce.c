@@ -4,9 +4,10 @@
  *
  *   broadcast, reduce  tree over the leaders, star or tree in a node: log2(n) (alpha + m beta) for small m; a chain over the
  *                      leaders for large m: (n - 2 + m / chunk) (alpha + chunk beta)
+ *   allreduce, tiny    up and down one tree of high radix k: 2 log_k(n) (alpha + (k - 1) m beta), the fewest messages
  *   allreduce, small   fan-in, recursive doubling over the leaders (Thakur et al., IJHPCA 2005), fan-out: log2(n) (alpha + m beta)
  *   allreduce, large   per chunk a ring over the leaders (Patarasuk and Yuan, JPDC 2009): 2 (n - 1) / n m beta
- *   barrier            allreduce of nothing, with dissemination over the leaders (Hensgen et al., IJPP 1988)
+ *   barrier            up and down the same tree
  *
  * A chunk is folded in an order that follows from the layout alone: results of floating-point sums depend on the layout (as HAN's
  * do), never on the moment, and are the same on all ranks.
@@ -30,20 +31,12 @@ static bool leads(const hier_plan_t *plan)
 
 void hier_build_barrier(const hier_plan_t *plan, hier_schedule_t *s)
 {
-    const hier_layout_t *layout = plan->layout;
     const hier_links_t *links = &plan->links;
     for (int i = 0; i < links->count; i++) hier_recv(s, links->child[i], HIER_TEMP, 0, 0);
     hier_fence(s);
-    if (leads(plan)) {
-        int me = layout->node_of[layout->rank], n = layout->nodes;
-        for (int64_t step = 1; step < n; step *= 2) {
-            hier_recv(s, hier_layout_leader(layout, (int)((me - step + n) % n), 0), HIER_TEMP, 0, 0);
-            hier_send(s, hier_layout_leader(layout, (int)((me + step) % n), 0), HIER_TEMP, 0, 0);
-            hier_fence(s);
-        }
-    } else {
-        hier_send(s, links->parent, HIER_TEMP, 0, 0);
+    if (!leads(plan)) {
         hier_recv(s, links->parent, HIER_TEMP, 0, 0);
+        hier_send(s, links->parent, HIER_TEMP, 0, 0);
         hier_fence(s);
     }
     for (int i = 0; i < links->count; i++) hier_send(s, links->child[i], HIER_TEMP, 0, 0);
@@ -185,11 +178,9 @@ void hier_build_allreduce(const hier_plan_t *plan, int index, hier_schedule_t *s
     if (!leads(plan)) {
         give_and_take(plan, span, s);
     } else {
-        if (plan->layout->nodes > 1 && s->temp < span.count) s->temp = span.count;
-        if (plan->ring)
-            ring(plan, span, s);
-        else
-            double_up(plan, span, s);
+        if (plan->exchange != HIER_TREE && s->temp < span.count) s->temp = span.count;
+        if (plan->exchange == HIER_RING) ring(plan, span, s);
+        if (plan->exchange == HIER_DOUBLING) double_up(plan, span, s);
     }
     hand_on(&plan->links, span, s);
 }

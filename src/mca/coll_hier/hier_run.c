@@ -186,12 +186,23 @@ static int make_bytes(hier_job_t *job)
     return OMPI_SUCCESS;
 }
 
+/* A ring has its messages' size, not its chunks', from the settings. */
+static void cut_ring(hier_job_t *job)
+{
+    size_t size;
+    if (job->plan.operation != HIER_ALLREDUCE || job->plan.exchange != HIER_RING) return;
+    ompi_datatype_type_size(job->area[HIER_OUTPUT].type, &size);
+    size_t elements = job->segment * (size_t)job->plan.layout->nodes / (size ? size : 1);
+    job->plan.chunk = elements ? elements : 1;
+}
+
 int lucid_hier_prepare(hier_running_t *running, const hier_job_t *job)
 {
     memset(running, 0, sizeof *running);
     running->job = *job;
     int rc = job->as_bytes ? make_bytes(&running->job) : OMPI_SUCCESS;
     if (rc != OMPI_SUCCESS) return rc;
+    cut_ring(&running->job);
     if (!hier_plan_prepare(&running->job.plan)) return OMPI_ERR_OUT_OF_RESOURCE;
     int chunks = running->job.plan.chunks, window = lucid_hier.window;
     if (running->job.plan.operation == HIER_ALLGATHER && window < 2 * job->plan.layout->nodes) window = 2 * job->plan.layout->nodes;

@@ -60,9 +60,9 @@ void hier_schedule_cleanup(hier_schedule_t *schedule)
     *schedule = (hier_schedule_t){0};
 }
 
-static bool is_tree_of_all(hier_operation_t operation)
+static bool is_tree_of_all(const hier_plan_t *plan)
 {
-    return operation == HIER_BCAST || operation == HIER_REDUCE;
+    return plan->operation <= HIER_REDUCE || (plan->operation == HIER_ALLREDUCE && plan->exchange == HIER_TREE);
 }
 
 static int count_chunks(hier_plan_t *plan)
@@ -78,15 +78,17 @@ static int count_chunks(hier_plan_t *plan)
         plan->chunk *= 2;
         chunks = (plan->count + plan->chunk - 1) / plan->chunk;
     }
+    plan->chunk = (plan->count + chunks - 1) / chunks; /* of equal size, as far as can be */
+    chunks = plan->count == 0 ? 1 : (plan->count + plan->chunk - 1) / plan->chunk;
     return (int)(chunks * streams);
 }
 
 bool hier_plan_prepare(hier_plan_t *plan)
 {
     plan->chunks = count_chunks(plan);
-    if (is_tree_of_all(plan->operation))
+    if (is_tree_of_all(plan))
         return hier_links_all(plan->layout, plan->root, plan->up_radix, plan->radix, &plan->links);
-    if (plan->operation == HIER_ALLREDUCE || plan->operation == HIER_BARRIER)
+    if (plan->operation == HIER_ALLREDUCE)
         return hier_links_local(plan->layout, 0, plan->radix, &plan->links);
     return true;
 }

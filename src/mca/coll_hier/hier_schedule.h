@@ -46,6 +46,9 @@ typedef enum hier_operation {
     HIER_OPERATIONS
 } hier_operation_t;
 
+/** What the leaders of an allreduce do: up and down a tree, recursive doubling, a ring. */
+typedef enum hier_exchange { HIER_TREE, HIER_DOUBLING, HIER_RING, HIER_EXCHANGES } hier_exchange_t;
+
 /** How an operation is to be done; equal on all ranks but for layout->rank. */
 typedef struct hier_plan {
     const hier_layout_t *layout;
@@ -57,7 +60,7 @@ typedef struct hier_plan {
     int chunks;      /**< schedules */
     int up_radix;    /**< tree over the leaders, see hier_tree */
     int radix;       /**< tree in a node */
-    bool ring;       /**< allreduce: leaders in a ring instead of recursive doubling */
+    hier_exchange_t exchange; /**< allreduce */
     bool direct;     /**< gather, scatter: blocks go straight between the root and their ranks; allgather: by streams */
     hier_links_t links;
 } hier_plan_t;
