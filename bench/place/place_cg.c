@@ -79,8 +79,8 @@ static void say_decision(const struct job *job, const lucid_decision_t *d, doubl
     int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0)
-        printf("decision,%c,%s,%u,%d,%.6f,%.6f,%.6f,%.6f,%llu,%llu\n", job->kind->name, job->placement, job->seed, d->reordered, seconds,
-               d->measuring, d->before, d->after, between[0], between[1]);
+        printf("decision,%c,%s,%u,%d,%.6f,%.6f,%.6f,%.6f,%llu,%llu\n", job->kind->name, job->placement, job->seed, d->reordered,
+               seconds, d->measuring, d->before, d->after, between[0], between[1]);
 }
 
 static unsigned long long record(struct side *side, lucid_session_t *session)
@@ -149,8 +149,8 @@ static void iterate(struct job *job, int iteration)
         MPI_Bcast(&mpi, 1, MPI_DOUBLE, 0, side->comm);
         double alone = messages_alone(side);
         if (rank == 0)
-            printf("%c,%s,%u,%s,%d,%.6f,%.6f,%.6f\n", job->kind->name, job->placement, job->seed, side->name, iteration, seconds, mpi,
-                   alone);
+            printf("%c,%s,%u,%s,%d,%.6f,%.6f,%.6f\n", job->kind->name, job->placement, job->seed, side->name, iteration, seconds,
+                   mpi, alone);
     }
 }
 

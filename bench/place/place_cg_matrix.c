@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * place_cg_matrix.c: see place_cg_matrix.h. Written from the specification of the NAS Parallel Benchmarks (Bailey et al., RNR-94-007,
- * section 2.4, and the description of makea): a sum of outer products of random sparse vectors, weighted by a geometric sequence
- * from 1 down to rcond, plus rcond - shift on the diagonal. Random numbers: x <- 5^13 x mod 2^46, from 314159265.
+ * place_cg_matrix.c: see place_cg_matrix.h. Written from the specification of the NAS Parallel Benchmarks (Bailey et al.,
+ * RNR-94-007, section 2.4, and the description of makea): a sum of outer products of random sparse vectors, weighted by a
+ * geometric sequence from 1 down to rcond, plus rcond - shift on the diagonal. Random numbers: x <- 5^13 x mod 2^46,
+ * from 314159265.
  */
 #include "place_cg_matrix.h"
 

@@ -26,7 +26,8 @@ static void make_grid(struct cg_solver *s)
     int row = s->rank / s->columns, column = s->rank % s->columns, high = s->kind->na / s->rows, wide = s->kind->na / s->columns;
     s->block = (struct cg_block){row * high, (row + 1) * high, column * wide, (column + 1) * wide};
     s->steps = 0;
-    for (int distance = s->columns / 2; distance > 0; distance /= 2) s->partner[s->steps++] = row * s->columns + (column ^ distance);
+    for (int distance = s->columns / 2; distance > 0; distance /= 2)
+        s->partner[s->steps++] = row * s->columns + (column ^ distance);
     s->piece = wide;
     s->piece_start = 0;
     if (s->columns == s->rows) {

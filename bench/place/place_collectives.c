@@ -5,8 +5,9 @@
  *
  * One call of each collective and size is recorded in a session. `lucid`: lucid_comm_reorder() makes a communicator of it;
  * `distgraph`: MPI_Dist_graph_create() with reorder = 1 gets the same matrix, as an example of what the MPI library does by itself;
- * `plain`: the given order alone. Calls on both communicators take turns. Prints op,bytes,variant,repetition,seconds,between,making:
- * bytes between nodes of one call (exact), and the seconds that making the communicator took.
+ * `plain`: the given order alone. Calls on both communicators take turns. Prints
+ * op,bytes,variant,repetition,seconds,between,making: bytes between nodes of one call (exact), and the seconds that making the
+ * communicator took.
  */
 #include <limits.h>
 #include <string.h>
@@ -116,8 +117,8 @@ static void compare(const char *how, const struct call *call, int repetitions)
         make_call(call, comm[v]);
         double seconds = place_slowest(MPI_Wtime() - begin);
         if (rank == 0)
-            printf("%s,%zu,%s,%d,%.6f,%llu,%.6f\n", call->op, (size_t)call->count * sizeof *call->in, name[v], i / variants, seconds,
-                   between[v], v ? making : 0.0);
+            printf("%s,%zu,%s,%d,%.6f,%llu,%.6f\n", call->op, (size_t)call->count * sizeof *call->in, name[v], i / variants,
+                   seconds, between[v], v ? making : 0.0);
     }
     if (comm[1] != MPI_COMM_WORLD && comm[1] != MPI_COMM_NULL) MPI_Comm_free(&comm[1]);
     fflush(stdout);

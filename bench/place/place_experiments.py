@@ -26,7 +26,8 @@ TUNED = {"binary": (4, 5), "binomial": (5, 6)}  # coll_tuned_reduce_algorithm, c
 LAUNCH_TIMEOUT = 240
 
 FIELDS = {
-    "collectives": ("nodes", "rate", "layout", "algorithm", "op", "bytes", "variant", "repetition", "seconds", "between", "making", "busy"),
+    "collectives": ("nodes", "rate", "layout", "algorithm", "op", "bytes", "variant", "repetition", "seconds", "between",
+                    "making", "busy"),
     "groups": ("nodes", "rate", "ints", "iterations", "repetition", "t1", "t2", "t3", "reordered", "before", "after", "spent",
                "creating", "measuring", "between_before", "between_after", "busy"),
     "cg": ("nodes", "rate", "layout", "class", "placement", "seed", "side", "iteration", "seconds", "mpi_seconds",
@@ -140,9 +141,10 @@ def measure_lammps(lab, sheet):
     where = os.path.join(lab.options.results, "lammps")
     for repetition in range(lab.options.lammps_runs):
         used, all_ = ticks()
-        out = lab.cluster.run([command, "run", "--force", "--place", "-q", "-o", where, "--", wire.LAB, "mpirun", "--map-by", "node", "-n",
-                               lab.ranks, "lmp", "-in", os.path.join(wire.ROOT, "examples", "in.lj"), "-var", "side", 24, "-var",
-                               "steps", lab.options.lammps_steps, "-log", "none"], timeout=LAUNCH_TIMEOUT)
+        launch = [wire.LAB, "mpirun", "--map-by", "node", "-n", lab.ranks, "lmp", "-in",
+                  os.path.join(wire.ROOT, "examples", "in.lj"), "-var", "side", 24, "-var", "steps", lab.options.lammps_steps,
+                  "-log", "none"]
+        out = lab.cluster.run([command, "run", "--force", "--place", "-q", "-o", where, "--", *launch], timeout=LAUNCH_TIMEOUT)
         now, whole = ticks()
         loops = re.findall(r"Loop time of (\S+)", out)
         between = []
@@ -153,7 +155,8 @@ def measure_lammps(lab, sheet):
 
 
 def run_in(lab, sheets):
-    parts = {"collectives": lambda: measure_collectives(lab, sheets["collectives"]), "groups": lambda: measure_groups(lab, sheets["groups"]),
+    parts = {"collectives": lambda: measure_collectives(lab, sheets["collectives"]),
+             "groups": lambda: measure_groups(lab, sheets["groups"]),
              "cg": lambda: measure_cg(lab, sheets["cg"], sheets["decisions"])}
     if lab.nodes == 4:
         parts["lammps"] = lambda: measure_lammps(lab, sheets["lammps"])

@@ -110,8 +110,8 @@ static struct cell measure(const struct work *work, int iterations)
 static void print(const struct work *work, int iterations, int repetition, const struct cell *c)
 {
     const lucid_decision_t *d = &c->decision;
-    printf("%d,%d,%d,%.6f,%.6f,%.6f,%d,%.9f,%.9f,%.6f,%.6f,%.6f,%llu,%llu\n", work->ints, iterations, repetition, c->t1, c->t2, c->t3,
-           d->reordered, d->before, d->after, d->mapping, d->creating, d->measuring, c->between[0], c->between[1]);
+    printf("%d,%d,%d,%.6f,%.6f,%.6f,%d,%.9f,%.9f,%.6f,%.6f,%.6f,%llu,%llu\n", work->ints, iterations, repetition, c->t1, c->t2,
+           c->t3, d->reordered, d->before, d->after, d->mapping, d->creating, d->measuring, c->between[0], c->between[1]);
     fflush(stdout);
 }
 

@@ -8,9 +8,10 @@ HEAD = """\
 <!-- SPDX-License-Identifier: BSD-3-Clause -->
 # What reordering brings
 
-Measured on %(date)s with `tools/bench place` (figures are of the CSV files beside this page): %(cpus)s CPUs (%(model)s), load average
-%(load)s at the start of the parts, Linux %(linux)s, %(mpi)s. 16 ranks on 4 nodes and 32 on 8 of the [lab](../../lab/README.md), links of 1 Gbit/s and
-200 Mbit/s. `bench/place/run --quick` is a few minutes of it, `bench/place/run --help` has parts.
+Measured on %(date)s with `tools/bench place` (figures are of the CSV files beside this page): %(cpus)s CPUs (%(model)s),
+load average %(load)s at the start of the parts, Linux %(linux)s, %(mpi)s. 16 ranks on 4 nodes and 32 on 8 of the
+[lab](../../lab/README.md), links of 1 Gbit/s and 200 Mbit/s. `bench/place/run --quick` is a few minutes of it,
+`bench/place/run --help` has parts.
 
 **Read with care.** All nodes share two CPUs: ranks take turns computing, so a rank's time in MPI calls contains other ranks'
 arithmetic, and small messages cost what waking up a process costs. At 200 Mbit/s the links are the limit for large messages; at
@@ -28,9 +29,10 @@ FIVE = """\
 ## Collectives (figure 5)
 
 One call is recorded, `lucid_comm_reorder()` makes a communicator of it, calls on both take turns. Open MPI's trees are forced by
-`coll_tuned_use_dynamic_rules=1` with `coll_tuned_reduce_algorithm=4` (binary) or `5` (binomial), `coll_tuned_bcast_algorithm=5` or `6`. Beside
-it, on the order before: `MPI_Dist_graph_create` with the same matrix and `reorder = 1`, coll/han (`coll_han_priority=100`), and what
-Open MPI chooses by itself. %(size)s bytes per rank; other sizes are in [the data](place-collectives.csv) and the figure.
+`coll_tuned_use_dynamic_rules=1` with `coll_tuned_reduce_algorithm=4` (binary) or `5` (binomial),
+`coll_tuned_bcast_algorithm=5` or `6`. Beside it, on the order before: `MPI_Dist_graph_create` with the same matrix and
+`reorder = 1`, coll/han (`coll_han_priority=100`), and what Open MPI chooses by itself. %(size)s bytes per rank; other sizes
+are in [the data](place-collectives.csv) and the figure.
 
 "Round-robin" in the paper is two things: by node here, and "rank i on the i-th leftmost core" (its section 6.5) by slot.
 Open MPI's binary tree has its children at distances of powers of two: on 4 or 8 nodes round-robin by node happens to suit it, and
@@ -38,8 +40,8 @@ by slot suits the binomial reduction. There is little or nothing to gain in thes
 """
 
 GRAPH = """\
-**`MPI_Dist_graph_create`.** Open MPI's topo/treematch leaves the order as it is here (same bytes): it needs to know every peer's node and
-says `Unable to extract peer [...] nodeid from the modex` for every pair of nodes. The program goes on.
+**`MPI_Dist_graph_create`.** Open MPI's topo/treematch leaves the order as it is here (same bytes): it needs to know every
+peer's node and says `Unable to extract peer [...] nodeid from the modex` for every pair of nodes. The program goes on.
 
 **coll/han** goes by nodes itself and needs no reordering; it serves this call. Reordering serves every message of the program.
 """
@@ -47,29 +49,30 @@ says `Unable to extract peer [...] nodeid from the modex` for every pair of node
 SIX = """\
 ## Groups (figure 6)
 
-Groups of four consecutive ranks, spread over four nodes by round-robin, call MPI_Allgather. t1: n iterations; t2: gathering, deciding,
-mapping, the new communicator and its groups; t3: n iterations after. Gain: 100 (t1 - t2 - t3) / t1. Before t1 is repeated on the new order, Lucid
-has decided from **one** recorded iteration and n whether it would pay; where it said no, the reordering was forced (`always`) to know.
-Cells of more than %(limit)s s are left out: all of them would pay. A cell is within the noise if the inner half of its %(repetitions)s
-repetitions reaches to both sides of zero. What Lucid measures once per job, at the first question, is not in t2: %(measuring)s.
+Groups of four consecutive ranks, spread over four nodes by round-robin, call MPI_Allgather. t1: n iterations; t2: gathering,
+deciding, mapping, the new communicator and its groups; t3: n iterations after. Gain: 100 (t1 - t2 - t3) / t1. Before t1 is
+repeated on the new order, Lucid has decided from **one** recorded iteration and n whether it would pay; where it said no,
+the reordering was forced (`always`) to know. Cells of more than %(limit)s s are left out: t2 is a few hundredths there. A cell is
+within the noise if the inner half of its %(repetitions)s repetitions reaches to both sides of zero. What Lucid measures once
+per job, at the first question, is not in t2: %(measuring)s.
 """
 
 SEVEN = """\
 ## Conjugate gradients (figure 7)
 
-Own program with the messages, matrix and random numbers of NAS CG, from the published specification; zeta is the published value (below). The
-first iteration is recorded, Lucid decides for the class's number of iterations and the bytes of the matrix; the matrix is moved with
-`lucid_redistribute`. **Total** has all of that in it, spread over the class's iterations (15; class B: 75), of which %(counts)s
-were timed on either side, in turns. Where nothing was reordered, "after" is the same communicator: what differs from 1 there is noise,
-and what asking cost. MPI calls of rank 0 are the paper's measure of communication; messages alone are the same exchanges
-without arithmetic, which two CPUs for all ranks do not blur.
+Own program with the messages, matrix and random numbers of NAS CG, from the published specification; zeta is the published
+value (below). The first iteration is recorded, Lucid decides for the class's number of iterations and the bytes of the
+matrix; the matrix is moved with `lucid_redistribute`. **Total** has all of that in it, spread over the class's iterations
+(15; class B: 75), of which %(counts)s were timed on either side, in turns. Where nothing was reordered, "after" is the same
+communicator: what differs from 1 there is noise, and what asking cost. MPI calls of rank 0 are the paper's measure of
+communication; messages alone are the same exchanges without arithmetic, which two CPUs for all ranks do not blur.
 """
 
 LAMMPS = """\
 ## LAMMPS
 
-Debian's `lmp` with `examples/in.lj` (`side 24`), started round-robin: `lucid run --place -- lab/lab mpirun --map-by node -n 16 lmp ...` runs it, finds a rank
-order, runs it again in that order. Nothing of LAMMPS was changed. Its own loop time:
+Debian's `lmp` with `examples/in.lj` (`side 24`), started round-robin: `lucid run --place -- lab/lab mpirun --map-by node -n
+16 lmp ...` runs it, finds a rank order, runs it again in that order. Nothing of LAMMPS was changed. Its own loop time:
 """
 
 CARRIES = """\
@@ -78,8 +81,8 @@ CARRIES = """\
 - Bytes between nodes carry over exactly: they depend on the pattern, the placement and the order, on no clock.
 - Ratios carry over where the link is the limit, as here: a reordered program gains what its links no longer carry. With links of
   100 Gbit/s that are not full, latency between nodes is what remains to be gained, and it is less.
-- The decision carries over in kind: it weighs what was measured on the job it runs in. Its 16 to 60 ms for a question are the lab's, where a
-  collective of 16 processes on two CPUs takes a millisecond.
+- The decision carries over in kind: it weighs what was measured on the job it runs in. What asking takes is the lab's, where a
+  collective of 16 processes on two CPUs takes half a millisecond%(asking)s.
 - Core binding, caches and NUMA levels do not: they cannot be emulated here, so all gain is between nodes.
 """
 
@@ -97,12 +100,13 @@ def paper_table(data):
         right, sure, near_right, near, _, _ = results.accuracy(data["groups"])
         top = max(c.percent for found in results.cells(data["groups"]).values() for c in found.values())
         lines.append(("6", "gains up to 95 %, losses where iterations are few or buffers small; no decision",
-                      "gains up to %.1f %%, the same losses; the decision has the sign in %s of the cells outside the noise, and in %s "
-                      "of those within" % (top, results.share(right, sure), results.share(near_right, near))))
+                      "gains up to %.1f %%, the same losses; the decision has the sign in %s of the cells outside the noise, "
+                      "and in %s of those within" % (top, results.share(right, sure), results.share(near_right, near))))
     if data["cg"]:
         total, mpi, alone = (results.extremes(data["cg"], data["decisions"], what) for what in ("total", "mpi", "messages"))
         lines.append(("7a, total", "all above 1, up to 1.1 (axis of the figure)", "%.2f to %.2f where reordered" % total))
-        lines.append(("7b, communication", "up to 1.9", "%.2f to %.2f in MPI calls, %.2f to %.2f for the messages alone" % (mpi + alone)))
+        lines.append(("7b, communication", "up to 1.9",
+                      "%.2f to %.2f in MPI calls, %.2f to %.2f for the messages alone" % (mpi + alone)))
     return results.table(("figure", "paper", "here"), lines)
 
 
@@ -126,9 +130,18 @@ def seven(data):
     parts = [SEVEN % {"counts": ", ".join("%d of %s" % (n, kind) for kind, n in counts.items())}, busy(data["cg"]), verdict]
     parts.append(results.figure7(data["cg"], data["decisions"]))
     if data["verify"]:
-        parts.append("Results of whole runs (two ranks; the program fails if zeta is off by 1e-10, before or after):\n\n" + results.table(
+        parts.append("Whole runs (two ranks; the program fails if zeta is off by 1e-10, before or after):\n\n" + results.table(
             ("class", "iterations", "zeta"), [(row["class"], row["iterations"], row["zeta_before"]) for row in data["verify"]]))
     return parts
+
+
+def asking(decisions):
+    """What the questions of CG took, by answer: the measurement is in the first one of a job."""
+    answers = [[1e3 * float(row["seconds"]) for row in decisions if row["reordered"] == answer] for answer in "01"]
+    if not all(answers):
+        return ""
+    return (": %.0f ms in the median where no order was better, %.0f ms where one was, with measuring, the new communicator and "
+            "the data" % tuple(statistics.median(values) for values in answers))
 
 
 def text(data, about, figures):
@@ -148,4 +161,4 @@ def text(data, about, figures):
         parts += [LAMMPS, results.lammps(data["lammps"])]
     if about["failures"]:
         parts += ["## Runs that failed\n"] + ["- `%s`\n" % line.replace("\n", " ")[:300] for line in about["failures"]]
-    return "\n".join(parts + [CARRIES])
+    return "\n".join(parts + [CARRIES % {"asking": asking(data["decisions"])}])

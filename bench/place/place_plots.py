@@ -34,13 +34,14 @@ def collectives(pyplot, data):
     rows = [row for row in rows if (row["nodes"], row["rate"]) == (nodes, rate)]
     figure, axes = pyplot.subplots(2, 4, figsize=(13, 6), sharex=True, sharey=True)
     for line, op in enumerate(("reduce", "bcast")):
-        for column, (layout, tree) in enumerate((("slot", "binary"), ("node", "binary"), ("slot", "binomial"), ("node", "binomial"))):
+        for column, (tree, layout) in enumerate((tree, layout) for tree in ("binary", "binomial") for layout in ("slot", "node")):
             axis = axes[line][column]
             for algorithm, variant, label, style in ((tree, "before", "before", "o-"), (tree, "lucid", "reordered by Lucid", "s-"),
                                                      (tree, "distgraph", "MPI_Dist_graph_create", "x:"),
                                                      ("han", "before", "coll/han", "^--")):
                 part = [r for r in rows if (r["op"], r["layout"], r["algorithm"], r["variant"]) == (op, layout, algorithm, variant)]
-                points = sorted((int(key[0]), results.median(group, "seconds")) for key, group in results.group_by(part, "bytes").items())
+                sizes = results.group_by(part, "bytes")
+                points = sorted((int(size[0]), results.median(group, "seconds")) for size, group in sizes.items())
                 if points:
                     axis.plot(*zip(*points), style, label=label, markersize=4)
             axis.set_title("%s, %s, ranks by %s" % (op, tree, layout), fontsize=9)

@@ -94,7 +94,8 @@ def figure5(rows):
     """A line per lab, layout, operation and algorithm, at the largest size."""
     lines = []
     chosen = largest(rows)
-    others = group_by([r for r in chosen if r["algorithm"] not in ("binary", "binomial")], "nodes", "rate", "layout", "op", "algorithm")
+    others = [row for row in chosen if row["algorithm"] not in ("binary", "binomial")]
+    others = group_by(others, "nodes", "rate", "layout", "op", "algorithm")
     for (nodes, rate, layout, op, algorithm), group in group_by(chosen, "nodes", "rate", "layout", "op", "algorithm").items():
         by = {name[0]: part for name, part in group_by(group, "variant").items()}
         if "lucid" not in by:
@@ -107,8 +108,9 @@ def figure5(rows):
                       count(by["lucid"][0]["between"]),
                       "%s (%s B)" % (milliseconds(graph[0][0]), count(graph[0][1])) if graph else "failed"] +
                      [milliseconds(median(peer, "seconds")) if peer else "failed" for peer in peers])
-    return table(("lab", "ranks laid out", "call", "tree", "before, ms", "after, ms", "before / after", "bytes between nodes, before",
-                  "after", "MPI_Dist_graph_create, ms", "coll/han, ms", "library's choice, ms"), lines)
+    return table(("lab", "ranks laid out", "call", "tree", "before, ms", "after, ms", "before / after", 
+                  "bytes between nodes, before", "after", "MPI_Dist_graph_create, ms", "coll/han, ms", "library's choice, ms"),
+                 lines)
 
 
 def best(rows, op):
@@ -174,7 +176,8 @@ def figure6(rows):
                                                                   1e3 * max(median(c.rows, "t2") for c in found.values()))))
     numbers = counted(all_cells)
     lines.append(("all", share(*numbers[:2]), share(*numbers[2:4]), share(*numbers[4:]), "", ""))
-    return table(("lab", "sign predicted", "the same within the noise", "single decisions", "largest gain", "reordering (t2)"), lines)
+    return table(("lab", "sign predicted", "the same within the noise", "single decisions", "largest gain", "reordering (t2)"),
+                 lines)
 
 
 def accuracy(rows):
@@ -205,7 +208,7 @@ class Solved:
         self.after = median(sides["after"], "seconds")
 
     def ratios(self, sides, key, cost):
-        """(of the medians, lower and upper quartile of the pairs), the cost of reordering spread over all of the class's iterations."""
+        """(of the medians, lower and upper quartile of the pairs); the cost is spread over all of the class's iterations."""
         before, after = (median(sides[name], key) for name in ("before", "after"))
         pairs = [float(b[key]) / (float(a[key]) + cost / self.niter) for b, a in zip(sides["before"], sides["after"])]
         return (before / (after + cost / self.niter), *quartiles(pairs))
@@ -251,9 +254,10 @@ def lammps(rows):
     for (nodes, rate), group in group_by(rows, "nodes", "rate").items():
         before, after = median(group, "loop_before"), median(group, "loop_after")
         far = median(group, "between_before"), median(group, "between_after")
-        lines.append((lab_name({"nodes": nodes, "rate": rate}), len(group), "%.2f" % before, "%.2f" % after, "%.2f" % (before / after),
-                      count(far[0]), count(far[1]), "%.0f %%" % (100 * far[1] / far[0])))
-    return table(("lab", "runs of both", "loop before, s", "after, s", "before / after", "bytes between nodes, before", "after", ""), lines)
+        lines.append((lab_name({"nodes": nodes, "rate": rate}), len(group), "%.2f" % before, "%.2f" % after,
+                      "%.2f" % (before / after), count(far[0]), count(far[1]), "%.0f %%" % (100 * far[1] / far[0])))
+    return table(("lab", "runs of both", "loop before, s", "after, s", "before / after", "bytes between nodes, before", "after",
+                  ""), lines)
 
 
 def write(folder, publish):

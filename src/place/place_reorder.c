@@ -189,7 +189,8 @@ static int scout(struct plan *plan)
     if (plan->members->size > FEW || plan->job.costs.bandwidth[PLACE_BETWEEN] > 0) return LUCID_SUCCESS;
     if (plan->members->rank == 0) {
         lucid_decision_t *d = &plan->decision;
-        lucid_map_options_t options = {.algorithm = plan->options->algorithm, .seed = plan->options->seed, .seconds = least_budget(plan)};
+        lucid_map_options_t options = {.algorithm = plan->options->algorithm, .seed = plan->options->seed};
+        options.seconds = least_budget(plan);
         status = place_map(&plan->matrix, plan->job.tree, plan->job.leaf, &options, plan->k, &d->map);
         plan->go = d->map.after.cost < d->map.before.cost;
         if (!plan->go) say(d, NOTHING_BETTER);
