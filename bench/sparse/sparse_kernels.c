@@ -60,7 +60,9 @@ static void fill(const struct kernels *k, double percent, unsigned side)
         double real = 1.0 + (double)(r & 0xffffff);
         float single = (float)real;
         uint64_t whole = (r & 0xffffff) + 1;
-        const void *from = strcmp(k->type, "double") == 0 ? (void *)&real : strcmp(k->type, "float") == 0 ? (void *)&single : (void *)&whole;
+        const void *from = &whole;
+        if (strcmp(k->type, "double") == 0) from = &real;
+        if (strcmp(k->type, "float") == 0) from = &single;
         memcpy(k->vector[side] + i * size, from, size);
     }
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Blocks: a vector cut into pieces of at most 65,536 elements, each written as its background (one value) and its exceptions, in the
- * shortest of four formats: constant, positions (16 bit) + values, bitmap + values, dense. A run of consecutive blocks is one
+/* Blocks: a vector cut into pieces of at most 65,536 elements, each written as its background (one value) and its exceptions, in
+ * the shortest of four formats: constant, positions (16 bit) + values, bitmap + values, dense. A run of consecutive blocks is one
  * contiguous message, so that any range of blocks of an encoded vector can be sent without a copy.
  *
- * Merging applies the operator to the two backgrounds once, and to the exceptions with the missing side filled in: computed, never
- * copied. It needs no neutral element and no commutativity; where the background is neutral it is Traeff's scheme (EuroMPI 2010).
+ * Merging applies the operator to the two backgrounds once, and to the exceptions with the missing side filled in: computed,
+ * never copied. It needs no neutral element and no commutativity; where the background is neutral it is Traeff's scheme (EuroMPI
+ * 2010).
  *
  * Nothing here allocates, blocks or knows MPI; everything is thread-safe on disjoint buffers. Buffers may have any alignment. */
 #ifndef LUCID_SPARSE_BLOCK_H
@@ -20,7 +21,8 @@ struct sparse_layout {
     size_t blocks;
 };
 
-/* Cuts `count` elements for `parts` owners: the block fits L2, and there are at least `parts` blocks when there are as many elements. */
+/* Cuts `count` elements for `parts` owners: the block fits L2, and there are at least `parts` blocks when there are as many
+ * elements. */
 void sparse_layout_init(struct sparse_layout *layout, const struct sparse_operator *operator, size_t count, size_t parts);
 
 /* Elements before block `index` (index may be `blocks`: all). */
@@ -61,8 +63,8 @@ void sparse_merge_dense(const struct sparse_layout *layout, size_t first, size_t
 size_t sparse_merge(const struct sparse_layout *layout, size_t first, size_t blocks, const void *left, const void *right,
                     bool force_dense, void *out, struct sparse_tally *tally);
 
-/* Share of elements that differ from their surroundings' most common value, from `lines` cache lines spread over the vector by a fixed
- * pattern; 1 for an empty vector. A guess: it costs `lines` cache misses. */
+/* Share of elements that differ from their surroundings' most common value, from `lines` cache lines spread over the vector by a
+ * fixed pattern; 1 for an empty vector. A guess: it costs `lines` cache misses. */
 double sparse_sample(const struct sparse_operator *operator, const void *dense, size_t count, unsigned lines);
 
 /* The instruction set in use ("generic", "avx2", "avx512", "neon"), chosen once from the CPU or LUCID_SIMD. */

@@ -5,7 +5,8 @@
 
 #include "sparse_operator.h"
 
-/* out = left op right, element by element. `out` is `left`, `right`, or overlaps neither. Padding of `out` is left as it happens. */
+/* out = left op right, element by element. `out` is `left`, `right`, or overlaps neither. Padding of `out` is left as it happens.
+ * */
 void sparse_combine(const struct sparse_operator *operator, const void *left, const void *right, void *out, size_t count);
 
 /* Whether value op x, or x op value when `on_right`, is x for every x of any bits. */

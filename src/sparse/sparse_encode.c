@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From elements to a message. A block comes from memory once: the scan leaves its mask on the stack and its elements in L2, the
  * format follows from their number, and the exceptions are then picked by the mask. The background of the block before is tried
- * first, because looking for one costs cache misses; it is kept while it covers half of a block, for then nothing is more common. */
+ * first, because looking for one costs cache misses; it is kept while it covers half of a block, for then nothing is more common.
+ * */
 #include "sparse_format.h"
 #include "sparse_kernels.h"
 #include "sparse_sample.h"
@@ -19,7 +20,8 @@ struct encoder {
 };
 
 /* The scan for elements with padding: on a copy in which it is zero. */
-static size_t scan_padded(const struct encoder *encoder, const unsigned char *dense, size_t count, const void *background, uint64_t *mask)
+static size_t scan_padded(const struct encoder *encoder, const unsigned char *dense, size_t count, const void *background,
+                          uint64_t *mask)
 {
     struct sparse_scratch copy;
     size_t size = encoder->operator->size, piece = sparse_piece(size), found = 0;

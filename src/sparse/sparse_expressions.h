@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the operators make of two elements, written once: `a` is the lower rank's element (`in` of an MPI operator), `b` the other's.
- * The expressions are those of the C loops in Open MPI's base operators and in MPICH. LOOP(name, element, expression) makes a loop of
- * one; SPARSE_PLAIN_TABLE has the names by type and operator, the same loop for all types to whose bits it does the same.
+/* What the operators make of two elements, written once: `a` is the lower rank's element (`in` of an MPI operator), `b` the
+ * other's. The expressions are those of the C loops in Open MPI's base operators and in MPICH. LOOP(name, element, expression)
+ * makes a loop of one; SPARSE_PLAIN_TABLE has the names by type and operator, the same loop for all types to whose bits it does
+ * the same.
  *
- * Integers: sums and products are those of the unsigned type, so that they wrap around as on every two's complement machine, without
- * undefined behaviour; those of 8 and 16 bits are made in 32, since C would make them in `int`.
+ * Integers: sums and products are those of the unsigned type, so that they wrap around as on every two's complement machine,
+ * without undefined behaviour; those of 8 and 16 bits are made in 32, since C would make them in `int`.
  *
  * Reals: C leaves open which NaN comes out of two, and a compiler answers it by how it happens to order the operands of an
- * instruction: differently in the vector part and in the rest of one loop. Here the NaN of the lower rank comes out, quiet. Where at
- * most one operand is a NaN, as in nearly all of life, this is what every loop gives. MAX and MIN choose by a comparison, as the C
- * loops of the MPI libraries do: with a NaN on either side the lower rank's element comes out, and so it does between +0 and -0. */
+ * instruction: differently in the vector part and in the rest of one loop. Here the NaN of the lower rank comes out, quiet. Where
+ * at most one operand is a NaN, as in nearly all of life, this is what every loop gives. MAX and MIN choose by a comparison, as
+ * the C loops of the MPI libraries do: with a NaN on either side the lower rank's element comes out, and so it does between +0
+ * and -0. */
 #ifndef LUCID_SPARSE_EXPRESSIONS_H
 #define LUCID_SPARSE_EXPRESSIONS_H
 

@@ -114,8 +114,8 @@ static size_t check_block(const void *message, size_t left, size_t elements, siz
     if (header.bytes > left || header.bytes != sparse_block_bytes(header.format, elements, header.exceptions, size)) return 0;
     struct sparse_view view = place(&header, message);
     bool fine = header.format == SPARSE_CONSTANT    ? header.exceptions == 0
-                : header.format == SPARSE_POSITIONS ? positions_rise(&view)
-                : header.format == SPARSE_BITMAP    ? bitmap_counts(&view)
+                : header.format == SPARSE_POSITIONS ? header.exceptions > 0 && positions_rise(&view)
+                : header.format == SPARSE_BITMAP    ? header.exceptions > 0 && bitmap_counts(&view)
                                                     : header.exceptions == elements;
     return fine ? header.bytes : 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The inner loops: moves, which know the width of an element, and combinations, which know an operator on a type. There is a table of
- * them for each instruction set; every table gives the same bits as the generic one. A mask has a bit for each of `count` elements,
- * in 64-bit words, the first element lowest, and zeros behind the last. Vectors may have any alignment. */
+/* The inner loops: moves, which know the width of an element, and combinations, which know an operator on a type. There is a
+ * table of them for each instruction set; every table gives the same bits as the generic one. A mask has a bit for each of
+ * `count` elements, in 64-bit words, the first element lowest, and zeros behind the last. Vectors may have any alignment. */
 #ifndef LUCID_SPARSE_KERNELS_H
 #define LUCID_SPARSE_KERNELS_H
 
@@ -12,7 +12,8 @@ typedef size_t sparse_scan_fn(const void *dense, size_t count, size_t size, cons
 /* Packs the masked elements, of which there are `room`, into `values`, which may be `dense` itself. */
 typedef void sparse_compress_fn(const void *dense, size_t count, size_t size, const uint64_t *mask, size_t room, void *values);
 /* dense = masked ? next value : background. Returns the values used. */
-typedef size_t sparse_expand_fn(const void *values, size_t count, size_t size, const uint64_t *mask, const void *background, void *dense);
+typedef size_t sparse_expand_fn(const void *values, size_t count, size_t size, const uint64_t *mask, const void *background,
+                                void *dense);
 /* For every element of `all`, in order: own ? next value : background. `own` is a part of `all`, which has `room` elements in
  * `words` words. Returns the values used. */
 typedef size_t sparse_operand_fn(const void *values, size_t words, size_t size, const uint64_t *own, const uint64_t *all,
@@ -28,8 +29,8 @@ struct sparse_list {
 };
 /* Takes up to `room` positions off the union of both lists, in order, and for each the value or background of either side. Returns
  * how many there were. */
-typedef size_t sparse_pair_fn(struct sparse_list *left, struct sparse_list *right, size_t size, size_t room, unsigned char *positions,
-                              void *left_values, void *right_values);
+typedef size_t sparse_pair_fn(struct sparse_list *left, struct sparse_list *right, size_t size, size_t room,
+                              unsigned char *positions, void *left_values, void *right_values);
 typedef void sparse_fill_fn(void *dense, size_t count, size_t size, const void *background);
 
 struct sparse_moves {
@@ -50,7 +51,9 @@ typedef bool sparse_unchanged_fn(const void *value, bool on_right, const void *d
 /* The positions of the bits of a mask, of which there are `room`. */
 typedef void sparse_locate_fn(const uint64_t *mask, size_t words, size_t room, unsigned char *positions);
 
-enum sparse_width { SPARSE_WIDTH_1, SPARSE_WIDTH_2, SPARSE_WIDTH_4, SPARSE_WIDTH_8, SPARSE_WIDTH_16, SPARSE_WIDTH_ANY, SPARSE_WIDTHS };
+enum sparse_width {
+    SPARSE_WIDTH_1, SPARSE_WIDTH_2, SPARSE_WIDTH_4, SPARSE_WIDTH_8, SPARSE_WIDTH_16, SPARSE_WIDTH_ANY, SPARSE_WIDTHS
+};
 
 struct sparse_kernels {
     const char *name;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* AVX2 with BMI2 (Haswell, Zen and later). There is no compress: for elements of 4 and 8 bytes, the lanes of a permutation are drawn
- * from the mask by pext and pdep; narrower ones go bit by bit. */
+/* AVX2 with BMI2 (Haswell, Zen and later). There is no compress: for elements of 4 and 8 bytes, the lanes of a permutation are
+ * drawn from the mask by pext and pdep; narrower ones go bit by bit. */
 #include <immintrin.h>
 
 #include "sparse_combine_loops.h"
@@ -102,7 +102,8 @@ SCAN(4)
 SCAN(8)
 SCAN(16)
 
-/* A group of 8 lanes of 4 bytes: `mask` has a bit for each. The numbers of the masked lanes, packed; which value each lane takes. */
+/* A group of 8 lanes of 4 bytes: `mask` has a bit for each. The numbers of the masked lanes, packed; which value each lane takes.
+ * */
 static inline __m256i packing(uint64_t mask)
 {
     uint64_t lanes = _pext_u64(LANES, _pdep_u64(mask, EACH) * 255);

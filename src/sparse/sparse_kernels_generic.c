@@ -22,7 +22,9 @@
 #define SIZE size
 #include "sparse_moves_loops.h"
 
-#define MOVES(width) {scan_##width, compress_##width, expand_##width, operand_##width, take_##width, put_##width, pair_##width, fill_##width}
+#define MOVES(width)                                                                                                 \
+    {scan_##width, compress_##width, expand_##width, operand_##width, take_##width, put_##width, pair_##width,       \
+     fill_##width}
 
 /* Four bits at a time without asking how many there are; what is too much is written over by the next. */
 static void locate(const uint64_t *mask, size_t words, size_t room, unsigned char *positions)

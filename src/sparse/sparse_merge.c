@@ -178,8 +178,8 @@ static void side_begin(struct side *side, const unsigned char *message)
     side->values = side->view.values;
 }
 
-static struct sparse_view merge_block(struct merger *merger, const unsigned char *left, const unsigned char *right, bool force_dense,
-                                      void *out)
+static struct sparse_view merge_block(struct merger *merger, const unsigned char *left, const unsigned char *right,
+                                      bool force_dense, void *out)
 {
     struct sparse_view *l = &merger->left.view, *r = &merger->right.view;
     size_t size = merger->operator->size, count = 0;

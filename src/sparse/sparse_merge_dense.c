@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A message into elements. Where the background is neutral for every bit pattern, only the exceptions are touched. For reals nothing is
- * neutral on both sides (0 + -0 is 0, and a signalling NaN becomes a quiet one), but hardly ever is there anything that changes: then
- * the elements are read, and only the exceptions written. */
+/* A message into elements. Where the background is neutral for every bit pattern, only the exceptions are touched. For reals
+ * nothing is neutral on both sides (0 + -0 is 0, and a signalling NaN becomes a quiet one), but hardly ever is there anything
+ * that changes: then the elements are read, and only the exceptions written. */
 #include "sparse_combine.h"
 #include "sparse_format.h"
 #include "sparse_kernels.h"
@@ -89,9 +89,10 @@ static void everything(const struct target *target, const struct sparse_view *vi
 
 static void merge_block(const struct target *target, const struct sparse_view *view)
 {
+    const bool right = target->message_is_right;
     if (view->format == SPARSE_DENSE) combine(target, view->values, target->dense, target->dense, view->elements);
     else if (view->format == SPARSE_BITMAP || sparse_padded(target->operator)) everything(target, view);
-    else if (sparse_neutral(target->operator, view->background, target->message_is_right)) some_exceptions(target, view, 0, view->exceptions);
+    else if (sparse_neutral(target->operator, view->background, right)) some_exceptions(target, view, 0, view->exceptions);
     else background_and_exceptions(target, view);
 }
 

@@ -25,7 +25,8 @@ SPARSE_MOVE void WIDTH(compress)(const void *dense, size_t count, size_t size, c
             memmove(out, at + (size_t)__builtin_ctzll(left) * SIZE, SIZE);
 }
 
-SPARSE_MOVE size_t WIDTH(expand)(const void *values, size_t count, size_t size, const uint64_t *mask, const void *background, void *dense)
+SPARSE_MOVE size_t WIDTH(expand)(const void *values, size_t count, size_t size, const uint64_t *mask, const void *background,
+                                 void *dense)
 {
     const unsigned char *at = values;
     unsigned char *out = dense;
@@ -67,14 +68,15 @@ SPARSE_MOVE void WIDTH(put)(const void *values, const unsigned char *positions, 
 }
 
 /* Without a branch on which side comes first, which nobody can predict. */
-SPARSE_MOVE size_t WIDTH(pair)(struct sparse_list *left, struct sparse_list *right, size_t size, size_t room, unsigned char *positions,
-                               void *left_values, void *right_values)
+SPARSE_MOVE size_t WIDTH(pair)(struct sparse_list *left, struct sparse_list *right, size_t size, size_t room,
+                               unsigned char *positions, void *left_values, void *right_values)
 {
     struct sparse_list l = *left, r = *right;
     unsigned char *to_left = left_values, *to_right = right_values;
     size_t n = 0;
     for (; n < room && l.count + r.count > 0; n++, positions += 2, to_left += SIZE, to_right += SIZE) {
-        size_t a = l.count > 0 ? sparse_position(l.positions, 0) : SIZE_MAX, b = r.count > 0 ? sparse_position(r.positions, 0) : SIZE_MAX;
+        size_t a = l.count > 0 ? sparse_position(l.positions, 0) : SIZE_MAX;
+        size_t b = r.count > 0 ? sparse_position(r.positions, 0) : SIZE_MAX;
         uint16_t position = (uint16_t)(a < b ? a : b);
         size_t from_left = a <= b, from_right = b <= a;
         memcpy(positions, &position, sizeof position);

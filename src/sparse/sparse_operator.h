@@ -2,7 +2,8 @@
 /* What a reduction does with two elements, without MPI: the predefined operators on the predefined types as plain C loops, which
  * are the reference everything else is compared with bit by bit, and user functions that were declared element-wise.
  *
- * `apply` follows MPI: inout[i] = in[i] op inout[i], where in comes from the lower rank. It is a pure function of the two elements. */
+ * `apply` follows MPI: inout[i] = in[i] op inout[i], where in comes from the lower rank. It is a pure function of the two
+ * elements. */
 #ifndef LUCID_SPARSE_OPERATOR_H
 #define LUCID_SPARSE_OPERATOR_H
 
@@ -41,7 +42,8 @@ struct sparse_operator {
 
 #define SPARSE_MAX_SIZE 64
 
-/* Fills `operator` for a predefined pair. Returns false where MPI defines no such pair (MPI_ERR_OP is then the library's to raise). */
+/* Fills `operator` for a predefined pair. Returns false where MPI defines no such pair (MPI_ERR_OP is then the library's to
+ * raise). */
 bool sparse_operator_predefined(enum sparse_op op, enum sparse_type type, struct sparse_operator *operator);
 
 /* A user function over elements of `size` bytes; false when the size is 0 or above SPARSE_MAX_SIZE. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MAXLOC and MINLOC. Equal values take the lower location, +0 and -0 are equal, and a NaN on either side leaves the higher rank's pair.
- * Members are assigned one by one: what lies between them is the program's. */
+/* MAXLOC and MINLOC. Equal values take the lower location, +0 and -0 are equal, and a NaN on either side leaves the higher rank's
+ * pair. Members are assigned one by one: what lies between them is the program's. */
 #include "sparse_operator_loops.h"
 #include "sparse_pairs.h"
 

@@ -18,8 +18,10 @@
 #define DATA_OF(type) _Generic((type)0, long double: LONG_DOUBLE_DATA, default: sizeof(type))
 
 static const struct sparse_shape shapes[SPARSE_TYPES] = {
-    [SPARSE_INT8] = WHOLE(int8_t), [SPARSE_INT16] = WHOLE(int16_t), [SPARSE_INT32] = WHOLE(int32_t), [SPARSE_INT64] = WHOLE(int64_t),
-    [SPARSE_UINT8] = WHOLE(int8_t), [SPARSE_UINT16] = WHOLE(int16_t), [SPARSE_UINT32] = WHOLE(int32_t), [SPARSE_UINT64] = WHOLE(int64_t),
+    [SPARSE_INT8] = WHOLE(int8_t), [SPARSE_INT16] = WHOLE(int16_t),
+    [SPARSE_INT32] = WHOLE(int32_t), [SPARSE_INT64] = WHOLE(int64_t),
+    [SPARSE_UINT8] = WHOLE(uint8_t), [SPARSE_UINT16] = WHOLE(uint16_t),
+    [SPARSE_UINT32] = WHOLE(uint32_t), [SPARSE_UINT64] = WHOLE(uint64_t),
     [SPARSE_FLOAT] = WHOLE(float), [SPARSE_DOUBLE] = WHOLE(double),
     [SPARSE_FLOAT_COMPLEX] = WHOLE(float complex), [SPARSE_DOUBLE_COMPLEX] = WHOLE(double complex),
     [SPARSE_LONG_DOUBLE] = {sizeof(long double), LONG_DOUBLE_DATA, sizeof(long double), sizeof(long double)},

@@ -19,3 +19,5 @@ function(lucid_add_sparse_kernel_test NAME)
 endfunction()
 
 lucid_add_sparse_kernel_test(sparse_merge_test sparse_merge_test.c sparse_vectors.c)
+lucid_add_sparse_kernel_test(sparse_operator_test sparse_operator_test.c sparse_vectors.c)
+lucid_add_sparse_test(sparse_format_test sparse_format_test.c sparse_vectors.c)

@@ -39,7 +39,8 @@ static double special_real(uint64_t *state)
 {
     static const uint64_t payloads[] = {UINT64_C(0x7ff8000000000001), UINT64_C(0xfff8000000abcdef), UINT64_C(0x7ff0000000000001),
                                         UINT64_C(0xfff4000000000123), UINT64_C(0x7ff7ffffffffffff)};
-    static const double numbers[] = {0.0, -0.0, 1.0, -1.0, INFINITY, -INFINITY, 5e-324, -5e-324, 2.2e-308, 1.7e308, -1.7e308, 1e-45, 3e38};
+    static const double numbers[] = {0.0, -0.0, 1.0, -1.0, INFINITY, -INFINITY, 5e-324, -5e-324,
+                                     2.2e-308, 1.7e308, -1.7e308, 1e-45, 3e38};
     uint64_t r = unit_random(state);
     double x;
     if (r % 3 == 0) {
@@ -86,7 +87,8 @@ static void make_element(const struct sparse_operator *operator, bool special, u
         return;
     }
     bool floats = all_floats(operator->type) || operator->type == SPARSE_FLOAT_INT;
-    bool pair = operator->type == SPARSE_FLOAT_INT || operator->type == SPARSE_DOUBLE_INT || operator->type == SPARSE_LONG_DOUBLE_INT;
+    bool pair = operator->type == SPARSE_FLOAT_INT || operator->type == SPARSE_DOUBLE_INT ||
+                operator->type == SPARSE_LONG_DOUBLE_INT;
     size_t step = floats ? 4 : long_doubles(operator->type) ? sizeof(long double) : 8;
     for (size_t i = 0; i + step <= size && !(pair && i > 0); i += step) {
         double real = special ? special_real(state) : (double)(int64_t)unit_random(state) / 1e6;
@@ -116,7 +118,8 @@ static bool is_exception(enum pattern pattern, unsigned side, uint64_t seed, uin
     }
 }
 
-void vectors_fill(const struct sparse_operator *operator, enum pattern pattern, unsigned side, uint64_t seed, size_t count, void *vector)
+void vectors_fill(const struct sparse_operator *operator, enum pattern pattern, unsigned side, uint64_t seed, size_t count,
+                  void *vector)
 {
     uint64_t state = seed * 2 + side + 1, bits = seed ^ (side * 77 + 5);
     unsigned char background[SPARSE_MAX_SIZE] = {0}, few[4][SPARSE_MAX_SIZE], *at = vector;
@@ -186,6 +189,14 @@ void vectors_reference(const struct sparse_operator *operator, const void *left,
         operator->apply(a, b, 1, operator->context);
         memcpy((unsigned char *)out + i * size, b, size);
     }
+}
+
+bool vectors_lack_kernels(void)
+{
+    const char *wanted = getenv("LUCID_SIMD");
+    if (!wanted || !wanted[0] || strcmp(wanted, "auto") == 0 || strcmp(wanted, sparse_simd()) == 0) return false;
+    printf("SKIP: this processor has no %s\n", wanted);
+    return true;
 }
 
 void *vectors_alloc(size_t size, unsigned odd)

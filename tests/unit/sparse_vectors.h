@@ -15,8 +15,10 @@ enum pattern {
  * from 0; false at the end. `name` is for messages. */
 bool vectors_operator(unsigned at, struct sparse_operator *operator, const char **name);
 
-/** A vector of the pattern. `side` (0, 1) makes backgrounds and positions different for the two operands, where the pattern has it so. */
-void vectors_fill(const struct sparse_operator *operator, enum pattern pattern, unsigned side, uint64_t seed, size_t count, void *vector);
+/** A vector of the pattern. `side` (0, 1) makes backgrounds and positions different for the two operands, where the pattern has
+ * it so. */
+void vectors_fill(const struct sparse_operator *operator, enum pattern pattern, unsigned side, uint64_t seed, size_t count,
+                  void *vector);
 
 /** Whether byte `at` of an element is data: by the type's own members, not by what src/sparse thinks. */
 bool vectors_is_data(const struct sparse_operator *operator, size_t at);
@@ -29,6 +31,9 @@ size_t vectors_padding_differs(const struct sparse_operator *operator, const voi
 
 /** out = left op right by the operator's own loop, one element at a time. */
 void vectors_reference(const struct sparse_operator *operator, const void *left, const void *right, size_t count, void *out);
+
+/** Whether LUCID_SIMD wants kernels that this processor lacks; says so then. */
+bool vectors_lack_kernels(void);
 
 /** Memory with `size` bytes that end where the memory ends, at an odd address if `odd`; to be freed by vectors_free(). */
 void *vectors_alloc(size_t size, unsigned odd);
