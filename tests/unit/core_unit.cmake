@@ -23,6 +23,7 @@ lucid_add_unit_test(outfile_test outfile_test.c)
 lucid_add_unit_test(json_test json_test.c)
 lucid_add_unit_test(matrix_test matrix_test.c)
 lucid_wrap_allocations(matrix_test)
+lucid_add_unit_test(matrix_read_test matrix_read_test.c)
 lucid_add_unit_test(cpus_test cpus_test.c)
 
 # What the writers print is read by Python.
