@@ -177,7 +177,7 @@ static char *parked(const struct sparse_collective *c)
 static void begin_lanes(struct sparse_collective *c)
 {
     c->slices = sparse_plan_slices(&c->plan, c->choice.algorithm);
-    for (size_t i = 0; i < SPARSE_LANES; i++) {
+    for (size_t i = 0; i < c->plan.lanes; i++) {
         struct sparse_slice *lane = &c->lane[i];
         sparse_plan_lane(&c->plan, c->choice.algorithm, c->slices, c->memory + i * (c->plan.areas + c->plan.tables), lane);
         lane->record = &c->record;
@@ -197,7 +197,7 @@ static enum sparse_status run_lane(struct sparse_collective *c, size_t i)
         enum sparse_status status = algorithms[c->choice.algorithm](&c->lane[i]);
         if (status != SPARSE_DONE) return status;
         c->busy[i] = false;
-        c->next[i] += SPARSE_LANES;
+        c->next[i] += c->plan.lanes;
     }
     return SPARSE_DONE;
 }
@@ -205,7 +205,7 @@ static enum sparse_status run_lane(struct sparse_collective *c, size_t i)
 static enum sparse_status run_lanes(struct sparse_collective *c)
 {
     enum sparse_status all = SPARSE_DONE;
-    for (size_t i = 0; i < SPARSE_LANES && all != SPARSE_FAILED; i++) {
+    for (size_t i = 0; i < c->plan.lanes && all != SPARSE_FAILED; i++) {
         enum sparse_status one = run_lane(c, i);
         if (one != SPARSE_DONE) all = one;
     }

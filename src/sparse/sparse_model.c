@@ -200,11 +200,20 @@ static bool cut_in_parts(enum sparse_algorithm algorithm)
            algorithm == SPARSE_SCATTER_PAIRWISE;
 }
 
+int sparse_ring_room(int ranks, size_t slice_bytes)
+{
+    const size_t most = (size_t)32 << 20;
+    if (ranks <= 4 || 16 * slice_bytes > most) return 4;
+    return ranks < 16 ? ranks : 16;
+}
+
 static double seconds(enum sparse_algorithm algorithm, bool dense, bool library, const struct sparse_estimate *e,
                       const struct sparse_parameters *parameters)
 {
     double size = (double)e->size, bytes = (double)e->elements * size, slice = fmax((double)parameters->slice_bytes, 8192.0 * e->ranks);
     double slices = fmax(1, floor(bytes / slice));
+    if (algorithm == SPARSE_ALLREDUCE_RING)
+        slices = ceil(slices * e->ranks / sparse_ring_room(e->ranks, (size_t)(bytes / slices)));
     struct costs c = {.estimate = e, .rates = &parameters->rates, .dense = dense, .cube = 1, .elements = (double)e->elements};
     while (c.cube <= e->ranks / 2) c.cube *= 2, c.steps++;
     c.folds = c.cube < e->ranks;

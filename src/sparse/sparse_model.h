@@ -83,6 +83,9 @@ double sparse_growth(double density, double joined, double k);
 /* Bytes that an element of a union of density `density` takes on the wire on average, headers of parts included. */
 double sparse_bytes_per_element(const struct sparse_estimate *estimate, double density, double part_elements, bool dense);
 
+/* How many vectors of a slice a lane of a ring has room for (sparse_plan.c): smaller slices where there are more ranks. */
+int sparse_ring_room(int ranks, size_t slice_bytes);
+
 /* Seconds of the slowest rank; SPARSE_LIBRARY: a good dense routine of the same kind as `like`. */
 double sparse_cost(enum sparse_algorithm algorithm, enum sparse_algorithm like, bool dense, const struct sparse_estimate *estimate,
                    const struct sparse_parameters *parameters);

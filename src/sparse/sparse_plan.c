@@ -69,14 +69,32 @@ static size_t need_of(const struct sparse_plan *plan, enum sparse_algorithm algo
     return SPARSE_AREAS * room;
 }
 
+size_t sparse_plan_slices(const struct sparse_plan *plan, enum sparse_algorithm algorithm)
+{
+    size_t slices = plan->slices, most = plan->elements;
+    while (slices < most && need_of(plan, algorithm, slices) > plan->areas) slices *= 2;
+    return slices;
+}
+
+/* Of any algorithm of the kind. */
+static size_t most_slices(const struct sparse_plan *plan)
+{
+    size_t most = plan->slices, other = 0;
+    if (plan->call->kind == SPARSE_ALLREDUCE) other = sparse_plan_slices(plan, SPARSE_ALLREDUCE_RING);
+    if (plan->call->kind == SPARSE_REDUCE_SCATTER) other = sparse_plan_slices(plan, SPARSE_SCATTER_PAIRWISE);
+    return other > most ? other : most;
+}
+
 void sparse_plan_init(struct sparse_plan *plan, const struct sparse_call *call, const size_t *offset, size_t elements, size_t slice_bytes)
 {
     *plan = (struct sparse_plan){.call = call, .offset = offset, .elements = elements};
     size_t bytes = elements * call->operator.size, least = ranks(plan) * PART_BYTES;
     if (slice_bytes < least) slice_bytes = least;
     plan->slices = bytes / slice_bytes > 1 ? bytes / slice_bytes : 1;
-    plan->lanes = plan->slices > 1 ? SPARSE_LANES : 1;
-    plan->areas = round_up(SPARSE_AREAS * room_of(plan, plan->slices) + ranks(plan) * LEAST_PER_RANK);
+    size_t areas = SPARSE_AREAS;
+    if (call->kind == SPARSE_ALLREDUCE) areas = (size_t)sparse_ring_room(call->transport->size, bytes / plan->slices);
+    plan->areas = round_up(areas * room_of(plan, plan->slices) + ranks(plan) * LEAST_PER_RANK);
+    plan->lanes = most_slices(plan) > 1 ? SPARSE_LANES : 1;
     plan->tables = round_up((ranks(plan) * (1 + TABLES_PER_RANK) + 4) * sizeof(size_t));
     if (call->kind != SPARSE_REDUCE_SCATTER) return;
     plan->result = share(plan, (size_t)call->transport->rank) * call->operator.size;
@@ -85,14 +103,7 @@ void sparse_plan_init(struct sparse_plan *plan, const struct sparse_call *call, 
 
 size_t sparse_plan_memory(const struct sparse_plan *plan)
 {
-    return SPARSE_LANES * (plan->areas + plan->tables) + plan->parked;
-}
-
-size_t sparse_plan_slices(const struct sparse_plan *plan, enum sparse_algorithm algorithm)
-{
-    size_t slices = plan->slices, most = plan->elements;
-    while (slices < most && need_of(plan, algorithm, slices) > plan->areas) slices *= 2;
-    return slices;
+    return plan->lanes * (plan->areas + plan->tables) + plan->parked;
 }
 
 static size_t *table(size_t **free, size_t entries)

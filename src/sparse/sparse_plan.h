@@ -12,7 +12,8 @@ struct sparse_plan {
     const struct sparse_call *call;
     const size_t *offset;  /* REDUCE_SCATTER: elements before each rank's share, and all */
     size_t elements;       /* of the whole vector */
-    size_t slices, lanes;  /* slices at first; an algorithm that needs more room per slice has more of them */
+    size_t slices;         /* at first; an algorithm that needs more room per slice has more of them */
+    size_t lanes;          /* slices under way at a time */
     size_t areas, tables;  /* bytes per lane */
     size_t result, parked; /* bytes of this rank's share; of the room for one that must not be written where the input still is */
 };

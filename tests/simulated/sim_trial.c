@@ -91,19 +91,22 @@ static size_t output_elements(const struct run *run, int rank)
     return scatters(run) && !run->trial->in_place ? run->counts[rank] : run->elements;
 }
 
-static void make_vectors(struct run *run)
+static void make_vector(struct run *run, int rank)
 {
     const struct sim_trial *t = run->trial;
-    size_t size = run->operator.size, bytes = run->elements * size;
-    run->inputs = need(malloc((size_t)t->ranks * bytes + 1));
-    for (int r = 0; r < t->ranks; r++) {
-        char *vector = run->inputs + (size_t)r * bytes;
-        sim_fill(&run->operator, t->pattern, t->density, t->seed, r, t->ranks, run->elements, vector);
-        run->input[r] = need(malloc(bytes + 1));
-        memcpy(run->input[r], vector, bytes);
-        run->output[r] = t->in_place ? run->input[r] : need(malloc(output_elements(run, r) * size + 1));
-        if (!t->in_place) memset(run->output[r], UNTOUCHED, output_elements(run, r) * size);
-    }
+    size_t bytes = run->elements * run->operator.size, output = output_elements(run, rank) * run->operator.size;
+    run->input[rank] = need(malloc(bytes + 1));
+    sim_fill(&run->operator, t->pattern, t->density, t->seed, rank, t->ranks, run->elements, run->input[rank]);
+    run->output[rank] = t->in_place ? run->input[rank] : need(malloc(output + 1));
+    if (t->fast) return;
+    memcpy(run->inputs + (size_t)rank * bytes, run->input[rank], bytes);
+    if (!t->in_place) memset(run->output[rank], UNTOUCHED, output);
+}
+
+static void make_vectors(struct run *run)
+{
+    if (!run->trial->fast) run->inputs = need(malloc((size_t)run->trial->ranks * run->elements * run->operator.size + 1));
+    for (int r = 0; r < run->trial->ranks; r++) make_vector(run, r);
 }
 
 static void create(struct run *run, int rank)
@@ -185,7 +188,7 @@ static void count_rank(struct run *run, int rank, struct sim_report *report)
     report->failed += run->status[rank] == SPARSE_FAILED;
     report->messages += count->messages;
     report->sent += count->sent;
-    if (rank == run->trial->root) report->sent_root = count->sent;
+    if (rank == run->trial->root) report->received_root = count->received;
     if (count->received > report->received_most) report->received_most = count->received;
     if (run->collective[rank]) sparse_collective_outcome(run->collective[rank], &outcome);
     if (rank == 0) report->outcome[0] = outcome;

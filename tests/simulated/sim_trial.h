@@ -30,7 +30,8 @@ struct sim_report {
     int touched;                /* buffers that should have been left alone */
     struct sparse_outcome outcome[2]; /* of rank 0, and of the last rank that failed, or else of the one that sent most */
     enum sparse_error worst;
-    uint64_t messages, sent, sent_most, received_most, sent_root; /* all ranks; most of one rank; ... */
+    uint64_t messages, sent;             /* of all ranks */
+    uint64_t sent_most, received_most, received_root; /* of one rank */
     uint64_t data_messages;
     double time;
 };
