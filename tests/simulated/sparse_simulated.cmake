@@ -4,7 +4,7 @@ set(simulated ${PROJECT_SOURCE_DIR}/tests/simulated)
 
 function(lucid_add_sparse_simulation NAME)
   lucid_add_sparse_test(${NAME} ${ARGN} ${simulated}/sim_ranks.c ${simulated}/sim_reference.c ${simulated}/sim_trial.c)
-  target_include_directories(${NAME} PRIVATE ${simulated})
+  target_include_directories(${NAME} PRIVATE ${simulated} ${PROJECT_SOURCE_DIR}/tests/unit)
 endfunction()
 
 lucid_add_sparse_simulation(sparse_collective_test ${simulated}/sparse_collective_test.c)
