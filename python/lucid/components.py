@@ -47,12 +47,13 @@ def _asked(program: Optional[str]) -> Optional[str]:
     return None
 
 
-def path_variable(mpirun: Optional[str], environment: Dict[str, str]) -> Dict[str, str]:
-    """The variable that makes Open MPI look where Lucid's components are, besides where it looks anyway; {} if they are not
+def path_variable(mpirun: Optional[str], environment: Dict[str, str], name: str = "sparse") -> Dict[str, str]:
+    """The variable that makes Open MPI look where Lucid's components are, besides where it looks anyway; {} if coll/<name> is not
     there, or where it looks cannot be told."""
     present = environment.get(PATH) or _asked(_ompi_info(mpirun))
-    found = find("sparse")
+    found = find(name)
     if found is None or not present:
         return {}
     own = os.path.dirname(found)
-    return {PATH: present if own in present.split(":") else f"{present}:{own}"}
+    # in front: Open MPI 4.1 looks no further than a directory that does not exist, as the user's own mostly does not
+    return {PATH: present if own in present.split(":") else f"{own}:{present}"}

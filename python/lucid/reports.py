@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Report directories: making one without touching another run's, and finding what is in one.
 
-A run's directory holds run.json (the whole run), phase-<level>.json (one per MPI_Pcontrol level) and lucid.json (how the
-program was started and how it ended).
+A run's directory holds run.json (the whole run), phase-<level>.json (one per MPI_Pcontrol level), startup.json (what communicators
+cost: --startup) and lucid.json (how the program was started and how it ended).
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _named(named: str, force: bool) -> Directory:
 
 def files(directory: str) -> List[str]:
     """The files of a report that are there."""
-    found = [os.path.join(directory, name) for name in ("run.json", "lucid.json")]
+    found = [os.path.join(directory, name) for name in ("run.json", "lucid.json", "startup.json")]
     found += [path for path in glob.glob(os.path.join(glob.escape(directory), "phase-*.json"))
               if _PHASE.match(os.path.basename(path))]
     return [path for path in found if os.path.exists(path)]

@@ -13,7 +13,7 @@ import socket
 import sys
 from typing import Dict, List, Optional, Tuple
 
-from .. import __version__, child, components, launchers, placed, places, program, reports, summary_text
+from .. import __version__, child, components, launchers, placed, places, program, reports, startup, summary_text
 from ..errors import LucidError
 
 NO_REPORT = 3
@@ -32,6 +32,7 @@ examples:
   lucid run --phases -- mpirun -n 4 ./app     one more report per MPI_Pcontrol level
   lucid run --place -- mpirun -n 16 ./app     run, find a better rank order, run again in it, compare
   lucid run --sparse -- mpirun -n 16 ./app    reductions of sparse vectors move and add only what matters
+  lucid run --startup -- mpirun -n 16 ./app   communicators start small; what each one costs is in the report
   lucid run --reorder lucid-report -- mpirun -n 64 ./app
                                               ranks of topologies created with reorder = 1 follow an earlier run
 
@@ -63,6 +64,9 @@ def setup_parser(commands) -> None:
                         "reorder = 1: by the report of an earlier run, or 'topology': by the topology's own edges")
     parser.add_argument("--sparse", nargs="?", const="on", choices=["on", "measure"], help="reductions move and add only what "
                         "stands out of their vectors, where that pays; =measure: only look at what they are given")
+    parser.add_argument("--startup", nargs="?", const="share", choices=list(startup.MODES), help="communicators select their modules "
+                        "when they are used, and share them; the report says what each one cost (=delay: nothing is shared; "
+                        "=alone: what Open MPI's own way costs)")
     parser.add_argument("--mpiexec", metavar="PATH", help="the mpirun to use with -n")
     parser.add_argument("--force", action="store_true", help="replace the report that DIR holds")
     parser.add_argument("-q", "--quiet", action="store_true", help="no paragraph at the end")
@@ -154,6 +158,9 @@ def _variables(arguments, path: str, command: List[str], launcher) -> Dict[str, 
         variables["LUCID_REORDER"] = "topology" if arguments.reorder == "topology" else os.path.join(path, "reorder.mtx")
     if arguments.sparse:
         variables.update(_sparse(arguments.sparse, command, launcher))
+    if arguments.startup:
+        mpirun = command[launcher.index] if launcher else None
+        variables.update(startup.variables(arguments.startup, components.path_variable(mpirun, dict(os.environ), "lazy")))
     return variables
 
 

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * dups.c: two dups that make a barrier, one that does nothing and is freed, and the first one's child.
+ */
+#include <mpi.h>
+
+int main(int argc, char **argv)
+{
+    MPI_Comm used[2], idle, child;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_dup(MPI_COMM_WORLD, &used[0]);
+    MPI_Comm_dup(MPI_COMM_WORLD, &used[1]);
+    MPI_Comm_dup(MPI_COMM_WORLD, &idle);
+    MPI_Comm_set_name(used[0], "first");
+    MPI_Comm_set_name(used[1], "second");
+    MPI_Comm_set_name(idle, "idle");
+    MPI_Comm_dup(used[0], &child);
+    MPI_Comm_set_name(child, "child");
+    MPI_Barrier(used[0]);
+    MPI_Barrier(used[1]);
+    MPI_Comm_free(&idle);
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""lucid run --startup, and what lucid show makes of it."""
+import json
+import os
+import shutil
+
+import pytest
+
+from conftest import DATA, built
+
+COST = {"bytes": 0, "bytes_of_a_process": 0, "ids": 0, "messages": 0, "message_bytes": 0, "seconds": 0.0}
+
+
+def communicator(name, **values):
+    return {"name": name, "number": 3, "size": 4, "created_by": "MPI_Comm_dup", "used_by": None, "modules": "waiting", "allreduce": None,
+            "freed": False, "creation": dict(COST), "first_use": dict(COST), **values}
+
+
+@pytest.fixture
+def report(tmp_path):
+    """A report with a startup.json that the test writes."""
+    place = tmp_path / "report"
+    shutil.copytree(os.path.join(DATA, "report4"), str(place))
+
+    def write(data):
+        (place / "startup.json").write_text(data if isinstance(data, str) else json.dumps(data))
+        return place
+    return write
+
+
+def test_show_adds_up_and_sorts(lucid, report):
+    large = communicator("large", used_by="allreduce", modules="own", allreduce="han",
+                         creation=dict(COST, bytes=8000, bytes_of_a_process=2000, ids=1, messages=18),
+                         first_use=dict(COST, bytes=160000, bytes_of_a_process=40000, ids=4, messages=774))
+    small = communicator("small", creation=dict(COST, bytes=4000, bytes_of_a_process=1000, ids=1, messages=18))
+    done = lucid("show", report({"format": "lucid-startup", "version": 1, "layer": "share", "ranks": 4, "communicators": [small, large]}))
+    lines = done.out.splitlines()
+    assert done.code == 0
+    first = next(i for i, line in enumerate(lines) if line.startswith("large "))
+    assert lines[first].split() == "large 4 Comm_dup 2.00 kB 18 1 allreduce 40.0 kB 774 4 own (han)".split()
+    assert lines[first + 1].split() == "small 4 Comm_dup 1.00 kB 18 1 - 0 B 0 0 waiting".split()
+    assert lines[first + 2].split() == "total 12.0 kB 36 2 160 kB 774 4".split()
+    top = lucid("show", "--top", "1", report({"format": "lucid-startup", "version": 1, "layer": "off", "ranks": 4,
+                                              "communicators": [small, large]}))
+    assert "and 1 more (--top N)" in top.out and "Open MPI's own selection" in top.out
+
+
+@pytest.mark.parametrize("damaged", [
+    "{", "[]", {"format": "lucid-session"}, {"format": "lucid-startup", "version": 1, "layer": "share", "ranks": 4},
+    {"format": "lucid-startup", "version": 1, "layer": "share", "ranks": 4, "communicators": [{"name": "x"}]},
+    {"format": "lucid-startup", "version": 1, "layer": "share", "ranks": 4,
+     "communicators": [communicator("x", creation=dict(COST, bytes="many"))]}])
+def test_a_damaged_file_is_said_so(lucid, report, damaged):
+    done = lucid("show", report(damaged))
+    assert done.code != 0 and "startup.json" in done.err and len(done.err.splitlines()) == 1
+
+
+def made(place):
+    data = json.loads((place / "startup.json").read_text())
+    return data, {one["name"]: one for one in data["communicators"]}
+
+
+def run(lucid, tmp_path, mode):
+    done = lucid("run", "--startup=" + mode, "-o", "report", "-n", "3", built("cli_dups"))
+    if done.code == 125:
+        pytest.skip(done.err.strip())
+    assert (done.code, done.out) == (0, "")
+    return made(tmp_path / "report")
+
+
+@pytest.mark.parametrize("mode, first, second, idle", [("share", "own", "shared", "waiting"), ("delay", "own", "own", "waiting"),
+                                                       ("alone", "own", "own", "own")])
+def test_what_communicators_cost(lucid, tmp_path, mode, first, second, idle):
+    data, found = run(lucid, tmp_path, mode)
+    assert data["ranks"] == 3 and [found[name]["modules"] for name in ("first", "second", "idle", "child")] == [first, second, idle, idle]
+    assert all(found[name]["created_by"] == "MPI_Comm_dup" and found[name]["size"] == 3 for name in ("first", "second", "idle", "child"))
+    assert [found[name]["used_by"] for name in ("first", "second", "idle", "child")] == ["barrier", "barrier", None, None]
+    assert found["idle"]["freed"] and not found["first"]["freed"]
+    # three allreduces of one number agree on a context id: 2 (p - 1) messages each
+    assert found["child"]["creation"]["messages"] == 12 and found["child"]["creation"]["ids"] == 1
+    assert found["second"]["first_use"]["messages"] >= 3
+    shown = lucid("show", "report")
+    assert shown.code == 0 and "Comm_dup" in shown.out
+
+
+def test_what_waits_is_smaller(lucid, tmp_path):
+    alone = run(lucid, tmp_path, "alone")[1]
+    shutil.rmtree(str(tmp_path / "report"))
+    waiting = run(lucid, tmp_path, "share")[1]
+    assert 0 < waiting["child"]["creation"]["bytes_of_a_process"] < alone["child"]["creation"]["bytes_of_a_process"] - 3000
+
+
+def test_the_programs_own_communicators_are_untouched(lucid, tmp_path):
+    done = lucid("run", "--startup", "-n", "2", built("cli_ring_c"))
+    if done.code == 125:
+        pytest.skip(done.err.strip())
+    assert (done.code, done.out) == (0, "sum 1 of 2\n")

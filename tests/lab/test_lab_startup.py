@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""coll/lazy on several nodes, where coll/han makes sub-communicators: random programs, and what communicators cost."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import pytest
+
+from conftest import LAB, ROOT, sys_path
+
+BUILD = os.environ.get("LUCID_BUILD_DIR", "")
+sys_path(os.path.join(ROOT, "python"))
+
+from lucid import components # noqa: E402
+
+
+def program(name):
+    path = os.path.join(BUILD, "tests", "mpi", name)
+    if not os.access(path, os.X_OK):
+        pytest.skip("%s is not there: run this test through ctest -L lab" % name)
+    return path
+
+
+def settings(layer="share", **more):
+    """Words for mpirun: han in its place, as in Open MPI 5 by default, and coll/lazy below."""
+    path = components.path_variable("mpirun", {}, "lazy")
+    if not path:
+        pytest.skip("coll/lazy is not built")
+    values = dict(path, OMPI_MCA_coll_han_priority="40", LUCID_LAZY=layer, **more)
+    return [word for name, value in sorted(values.items()) for word in ("-x", "%s=%s" % (name, value))]
+
+
+@pytest.mark.parametrize("ranks, more", [(16, {}), (13, {}), (6, {}), (4, {}), (16, {"LUCID_LAZY_GROUPS": "2"})])
+def test_random_programs(cluster, ranks, more):
+    done = cluster.run("mpirun", "--map-by", "node", *settings(LUCID_TEST_LAZY="wait", **more), "-n", ranks, program("lazy_random"), "1", "3")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("ranks", [5, 16])
+def test_every_kind_of_communicator(cluster, ranks):
+    done = cluster.run("mpirun", *settings(LUCID_TEST_LAZY="wait", LUCID_TEST_NO_WINDOW="1", TMPDIR=BUILD), "-n", ranks,
+                       program("lazy_mix"))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def books(cluster, mode):
+    """The dups of cli_dups, by name."""
+    dups = os.path.join(BUILD, "tests", "cli", "cli_dups")
+    if not os.access(dups, os.X_OK):
+        pytest.skip("cli_dups is not there: run this test through ctest -L lab")
+    with tempfile.TemporaryDirectory(dir=BUILD) as home: # the nodes see the build, not each other's /tmp
+        report = os.path.join(home, "report")
+        command = [sys.executable, os.path.join(BUILD, "bin", "lucid"), "run", "--startup=" + mode, "-q", "-o", report, "--", LAB, "mpirun", "-x",
+                   "OMPI_MCA_coll_han_priority=40", "-n", "16", dups]
+        done = subprocess.run(command, env=cluster.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              universal_newlines=True, timeout=200)
+        if done.returncode == 125:
+            pytest.skip(done.stderr.strip())
+        assert done.returncode == 0, done.stderr
+        with open(os.path.join(report, "startup.json")) as stream:
+            return {one["name"]: one for one in json.load(stream)["communicators"]}
+
+
+def test_the_second_communicator_of_a_group_is_free(cluster):
+    alone, shared = books(cluster, "alone"), books(cluster, "share")
+    assert alone["second"]["allreduce"] == shared["second"]["allreduce"] == "han"
+    assert alone["second"]["first_use"]["ids"] >= 2 and shared["second"]["first_use"]["ids"] == 0
+    assert shared["second"]["first_use"]["messages"] < alone["second"]["first_use"]["messages"] / 4
+    assert shared["second"]["first_use"]["bytes_of_a_process"] < alone["second"]["first_use"]["bytes_of_a_process"] / 4
+    assert shared["second"]["modules"] == "shared"
