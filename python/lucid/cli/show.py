@@ -9,7 +9,7 @@ import os
 import shlex
 import sys
 
-from .. import export, grid, png, reports, startup, summary, summary_text, svg, units
+from .. import export, grid, png, reports, sparse_sites, startup, summary, summary_text, svg, units
 from ..errors import LucidError
 from ..report import page
 from ..terminal import Terminal
@@ -69,8 +69,14 @@ def main(arguments) -> int:
         print()
     else:
         lines = summary_text.render(session, Terminal(), kinds, arguments.by, arguments.top, arguments.order, what)
-        _print(lines + _startup(report, arguments) + _phases(report, arguments))
+        _print(lines + _sparse(report, arguments) + _startup(report, arguments) + _phases(report, arguments))
     return 0
+
+
+def _sparse(report: str, arguments) -> list:
+    """What the reductions were given, where this was looked at."""
+    found = sparse_sites.load(report) if os.path.isdir(report) and arguments.phase is None else None
+    return ["", *sparse_sites.render(found, Terminal(), arguments.top)] if found else []
 
 
 def _startup(report: str, arguments) -> list:

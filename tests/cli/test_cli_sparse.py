@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""lucid run --sparse: the program's output stays, its reductions move less, and measure says what they were given."""
+import json
+
+import pytest
+
+import lucid as package
+from conftest import built
+
+
+def allreduce_bytes(directory):
+    return package.load(directory / "run.json").total("coll").bytes
+
+
+def test_measure_looks_and_changes_nothing(lucid, tmp_path):
+    done = lucid("run", "--sparse=measure", "-n", "3", built("cli_tally"))
+    assert (done.code, done.out) == (0, "sum 2400 of 3\n")
+    sites = json.loads((tmp_path / "lucid-report" / "sparse.json").read_text())["sites"]
+    assert len(sites) == 1
+    site = sites[0]
+    assert (site["call"], site["object"], site["calls"], site["ranks"]) == ("MPI_Allreduce", "cli_tally", 30, 3)
+    assert (site["elements"], site["element_bytes"], site["exceptions"]) == (30 * 200000, 8, 30 * 200)
+    assert 0 < site["encoded_bytes"] < 0.01 * 30 * 200000 * 8
+    assert site["bound_ratio"] >= site["predicted_ratio"] >= 1
+    shown = lucid("show", "lucid-report")
+    line = [words for words in map(str.split, shown.out.splitlines()) if words[:1] == ["MPI_Allreduce"]]
+    assert shown.code == 0 and len(line) == 1 and line[0][2] == "30" and "0.1%" in line[0]
+
+
+def test_sparse_moves_less_and_computes_the_same(lucid, tmp_path):
+    without = lucid("run", "-o", "without", "-n", "3", built("cli_tally"))
+    with_it = lucid("run", "--sparse", "-o", "with", "-n", "3", built("cli_tally"))
+    assert without.code == with_it.code == 0 and without.out == with_it.out == "sum 2400 of 3\n"
+    assert not (tmp_path / "with" / "sparse.json").exists()
+    # what is chosen depends on measured rates; on one node the library's own may be taken for faster
+    assert allreduce_bytes(tmp_path / "with") <= 1.05 * allreduce_bytes(tmp_path / "without")
+    always = lucid("run", "--sparse", "-o", "always", "-n", "3", built("cli_tally"), env={"LUCID_SPARSE_ALWAYS": "1"})
+    assert (always.code, always.out) == (0, "sum 2400 of 3\n")
+    assert allreduce_bytes(tmp_path / "always") < 0.05 * allreduce_bytes(tmp_path / "without")
+
+
+@pytest.mark.parametrize("text", ["{", '{"sites": [{}]}', '{"sites": 3}'])
+def test_a_damaged_file_is_named(lucid, tmp_path, text):
+    assert lucid("run", "-n", "1", built("cli_tally")).code == 0
+    (tmp_path / "lucid-report" / "sparse.json").write_text(text)
+    done = lucid("show", "lucid-report")
+    assert done.code == 2 and "sparse.json: not a file of lucid run --sparse=measure" in done.err and done.err.count("\n") == 1
