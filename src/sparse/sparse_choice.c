@@ -13,12 +13,15 @@ static const struct range { enum sparse_algorithm first, last; } ranges[SPARSE_K
     [SPARSE_SCAN] = {SPARSE_SCAN_DOUBLING, SPARSE_SCAN_DOUBLING},
     [SPARSE_EXSCAN] = {SPARSE_SCAN_DOUBLING, SPARSE_SCAN_DOUBLING}};
 
-struct sparse_estimate sparse_choice_estimate(const struct sparse_call *call, size_t elements, const struct sparse_terms *terms)
+struct sparse_estimate sparse_choice_estimate(const struct sparse_call *call, const struct sparse_parameters *parameters, size_t elements,
+                                              const struct sparse_terms *terms)
 {
     struct sparse_estimate e = {.elements = elements, .size = call->operator.size, .ranks = call->transport->size,
                                 .commutative = call->operator.commutative, .growth = INDEPENDENT,
                                 .per_exception = (double)call->operator.size + 2};
     if (terms->ranks > 0) e.density = (double)terms->density / 0x1p32 / terms->ranks;
+    double looked = (double)parameters->sample_lines * 64 / (double)call->operator.size * call->transport->size;
+    if (looked > 1 && e.density * looked < 1) e.density = 1 / looked;
     if (terms->observed > 0) {
         e.growth = (double)terms->growth / 0x1p20 / terms->observed;
         e.per_exception = (double)terms->per_exception / 0x1p20 / terms->observed;
@@ -26,7 +29,7 @@ struct sparse_estimate sparse_choice_estimate(const struct sparse_call *call, si
     return e;
 }
 
-static bool is_forced(enum sparse_kind kind, const struct sparse_parameters *parameters)
+bool sparse_choice_forced(enum sparse_kind kind, const struct sparse_parameters *parameters)
 {
     return parameters->algorithm >= ranges[kind].first && parameters->algorithm <= ranges[kind].last;
 }
@@ -37,7 +40,7 @@ struct sparse_choice sparse_choose(enum sparse_kind kind, bool may_pass_on, cons
     struct range range = ranges[kind];
     struct sparse_choice best = {SPARSE_LIBRARY, false};
     double least = 0;
-    bool forced = is_forced(kind, parameters);
+    bool forced = sparse_choice_forced(kind, parameters);
     if (forced) range.first = range.last = parameters->algorithm;
     for (enum sparse_algorithm a = range.first; a <= range.last; a++)
         for (int dense = parameters->dense; dense < 2; dense++) {

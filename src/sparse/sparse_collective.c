@@ -73,7 +73,7 @@ static bool is_obvious(const struct sparse_call *call, size_t elements)
     const struct sparse_parameters *parameters = call->parameters;
     size_t bytes = elements * call->operator.size;
     if (call->transport->size < 2 || elements == 0 || call->operator.apply == NULL) return true;
-    if (parameters->always || parameters->algorithm != SPARSE_LIBRARY) return false;
+    if (parameters->always || sparse_choice_forced(call->kind, parameters)) return false;
     if (bytes < parameters->short_bytes) return true;
     return call->may_pass_on && !sparse_class_looks(sparse_state_class(call->state, bytes), parameters);
 }
@@ -157,7 +157,7 @@ enum sparse_status sparse_collective_create(const struct sparse_call *call, stru
 static bool decide(struct sparse_collective *c)
 {
     const struct sparse_terms *terms = &c->agreement.terms;
-    struct sparse_estimate estimate = sparse_choice_estimate(&c->call, c->elements, terms);
+    struct sparse_estimate estimate = sparse_choice_estimate(&c->call, &c->parameters, c->elements, terms);
     c->agreed = estimate.density;
     if (terms->cannot > 0) {
         if (!c->call.may_pass_on) c->record.error = SPARSE_NO_MEMORY;

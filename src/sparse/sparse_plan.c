@@ -3,7 +3,8 @@
  * 30 bytes) and smaller where an algorithm keeps a message of every rank. */
 #include "sparse_plan.h"
 
-enum { PART_BYTES = 8192, LEAST_PER_RANK = 320, TABLES_PER_RANK = 2 + 2 * SPARSE_RUNS, SLACK = 64 };
+enum { PART_BYTES = 8192, LEAST_PER_RANK = 320, TABLES_PER_RANK = 2 + 2 * SPARSE_RUNS, SLACK = 64,
+       LONGEST = 1 << 29 /* a slice may be nearly twice as long, and messages are shorter than 2 GiB */ };
 
 enum cut { WHOLE, EQUAL, SHARES_BY_PLACE, SHARES_BY_RANK };
 
@@ -90,6 +91,7 @@ void sparse_plan_init(struct sparse_plan *plan, const struct sparse_call *call, 
     *plan = (struct sparse_plan){.call = call, .offset = offset, .elements = elements};
     size_t bytes = elements * call->operator.size, least = ranks(plan) * PART_BYTES;
     if (slice_bytes < least) slice_bytes = least;
+    if (slice_bytes > LONGEST) slice_bytes = LONGEST;
     plan->slices = bytes / slice_bytes > 1 ? bytes / slice_bytes : 1;
     size_t areas = SPARSE_AREAS;
     if (call->kind == SPARSE_ALLREDUCE) areas = (size_t)sparse_ring_room(call->transport->size, bytes / plan->slices);

@@ -51,8 +51,12 @@ struct sparse_choice {
     bool dense;
 };
 
-/* What the agreed terms stand for. */
-struct sparse_estimate sparse_choice_estimate(const struct sparse_call *call, size_t elements, const struct sparse_terms *terms);
+/* Whether the parameters name an algorithm of this kind. */
+bool sparse_choice_forced(enum sparse_kind kind, const struct sparse_parameters *parameters);
+
+/* What the agreed terms stand for. A sample in which nothing differed is no proof: one element is taken to differ after all. */
+struct sparse_estimate sparse_choice_estimate(const struct sparse_call *call, const struct sparse_parameters *parameters, size_t elements,
+                                              const struct sparse_terms *terms);
 
 /* A function of its arguments only, which are the same on all ranks. */
 struct sparse_choice sparse_choose(enum sparse_kind kind, bool may_pass_on, const struct sparse_estimate *estimate,

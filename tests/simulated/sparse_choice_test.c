@@ -37,6 +37,10 @@ static void test_short_vectors_cost_nothing(void **state)
     struct sim_report report = run(&t, NULL);
     assert_int_equal(report.not_ours, RANKS);
     assert_int_equal(report.messages, 0);
+    t.parameters.algorithm = SPARSE_REDUCE_BINOMIAL; /* of another kind */
+    report = run(&t, NULL);
+    assert_int_equal(report.messages, 0);
+    t.parameters.algorithm = SPARSE_LIBRARY;
     t.count++;
     report = run(&t, NULL);
     assert_true(report.messages > 0);
