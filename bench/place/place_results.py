@@ -86,7 +86,9 @@ def count(number):
 # Figure 5
 
 def largest(rows):
-    most = max(int(row["bytes"]) for row in rows)
+    """Rows of the largest size that all labs have."""
+    sizes = [{int(row["bytes"]) for row in group} for group in group_by(rows, "nodes", "rate").values()]
+    most = max(set.intersection(*sizes))
     return [row for row in rows if int(row["bytes"]) == most]
 
 
@@ -236,10 +238,32 @@ def figure7(rows, decisions):
                   "total, before / after", "MPI calls of rank 0", "messages alone", "bytes between nodes, before", "after"), lines)
 
 
+def noise(found):
+    """{class: how far from 1 the inner half of the iterations' ratios reaches where both sides are the same communicator}"""
+    pairs = {}
+    for one in found:
+        if one.decision["reordered"] == "0":
+            sides = {name[0]: part for name, part in group_by(one.rows, "side").items()}
+            pairs.setdefault(one.kind, []).extend(float(b["seconds"]) / float(a["seconds"])
+                                                  for b, a in zip(sides["before"], sides["after"]))
+    return {kind: max(abs(value - 1) for value in quartiles(values)) for kind, values in pairs.items()}
+
+
 def below_one(rows, decisions):
-    """Runs whose total is below 1 by more than their noise, and the least total."""
+    """(runs whose total is below 1 by more than the noise, the least total, how many runs, the noise)"""
     all_ = solved(rows, decisions).values()
-    return [one for one in all_ if one.total[2] < 1], min(one.total[0] for one in all_), len(all_)
+    around = noise(all_)
+    low = [one for one in all_ if 1 - one.total[0] > around.get(one.kind, 0)]
+    return low, min(one.total[0] for one in all_), len(all_), around
+
+
+def asked(rows, decisions):
+    """What asking cost, as a share of the whole, where nothing was reordered: {class: the largest}"""
+    most = {}
+    for one in solved(rows, decisions).values():
+        if one.decision["reordered"] == "0":
+            most[one.kind] = max(most.get(one.kind, 0), one.cost / (one.cost + one.niter * one.before))
+    return most
 
 
 def extremes(rows, decisions, what):

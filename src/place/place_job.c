@@ -129,7 +129,7 @@ static struct seat *from_places(const struct lucid_place *places, int n)
     return seat;
 }
 
-/** The seats at rank 0, by rank, in a new array; the number of nodes everywhere. Collective. */
+/** The seats, by rank, in a new array, and the number of nodes, at rank 0. Collective. */
 static int find_seats(const struct lucid_members *m, struct seat **seat, int *nodes)
 {
     uint32_t *world = m->rank == 0 ? world_ranks(m) : NULL;
@@ -141,14 +141,12 @@ static int find_seats(const struct lucid_members *m, struct seat **seat, int *no
         if (status == LUCID_SUCCESS && m->rank == 0 && !(world && (*seat = from_places(places, m->size))))
             status = LUCID_ERR_INTERNAL;
         free(places);
-        status = lucid_agree(m, status);
         if (status == LUCID_SUCCESS && m->rank == 0) {
             remember(world, *seat, m->size, *nodes);
             world = NULL;
         }
     }
     free(world);
-    if (status == LUCID_SUCCESS && PMPI_Bcast(nodes, 1, MPI_INT, 0, m->own) != MPI_SUCCESS) status = LUCID_ERR_MPI;
     return status;
 }
 
@@ -163,17 +161,30 @@ void place_job_close(struct place_job *job)
 
 int place_job_open(const struct lucid_members *m, struct place_job *job)
 {
+    struct {
+        struct place_costs costs;
+        int nodes, status;
+    } found = {.nodes = 0};
     struct seat *seat = NULL;
     *job = (struct place_job){0};
     lucid_own_begin();
     int status = find_seats(m, &seat, &job->nodes);
-    if (status == LUCID_SUCCESS) status = lucid_agree(m, m->rank == 0 ? build(job, seat, m->size) : LUCID_SUCCESS);
+    if (m->rank == 0) {
+        if (status == LUCID_SUCCESS) status = build(job, seat, m->size);
+        place_recall(m->size, job->nodes, &job->costs);
+        if (status == LUCID_SUCCESS) status = make_tree(job, m->size);
+        found.costs = job->costs;
+        found.nodes = job->nodes;
+        found.status = status;
+    }
     free(seat);
-    if (status == LUCID_SUCCESS) status = place_recall(m, job->nodes, &job->costs);
-    if (status == LUCID_SUCCESS) status = lucid_agree(m, m->rank == 0 ? make_tree(job, m->size) : LUCID_SUCCESS);
+    if (PMPI_Bcast(&found, sizeof found, MPI_BYTE, 0, m->own) != MPI_SUCCESS) found.status = LUCID_ERR_MPI;
+    if (found.status == LUCID_SUCCESS) found.status = status;
     lucid_own_end();
-    if (status != LUCID_SUCCESS) place_job_close(job);
-    return status;
+    job->costs = found.costs;
+    job->nodes = found.nodes;
+    if (found.status != LUCID_SUCCESS) place_job_close(job);
+    return found.status;
 }
 
 int place_job_measure(const struct lucid_members *m, struct place_job *job)

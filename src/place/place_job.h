@@ -47,8 +47,8 @@ double place_predict(const struct place_job *job, const struct lucid_matrix *mat
 int place_map(const struct lucid_matrix *matrix, const lucid_topology_t *tree, const int *leaf,
               const lucid_map_options_t *options, int *k, lucid_map_result_t *result);
 
-/** The costs measured on a job at least as large, or all zero. Collective. */
-int place_recall(const struct lucid_members *members, int nodes, struct place_costs *costs);
+/** The costs that this process knows of jobs at least as large, or all zero. Local. */
+void place_recall(int size, int nodes, struct place_costs *costs);
 /** Measures and remembers the costs. node: [rank], at rank 0. Collective. */
 int place_measure(const struct lucid_members *members, const int *node, int nodes, struct place_costs *costs);
 /** Tells what creating a communicator of so many processes has really taken. */

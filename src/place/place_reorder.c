@@ -36,7 +36,7 @@ static uint64_t at_least_one(uint64_t n)
 /** Enough for a good order of few processes, and for a first one of many. */
 static double least_budget(const struct plan *plan)
 {
-    return 0.002 + 1e-5 * plan->matrix.size;
+    return 5e-4 + 1e-5 * plan->matrix.size;
 }
 
 /** The time that mapping may take: a fiftieth of what all communication to come costs, within limits. */
@@ -175,28 +175,18 @@ static int map_everywhere(struct plan *plan, lucid_map_options_t *options)
     return rc == MPI_SUCCESS ? LUCID_SUCCESS : LUCID_ERR_MPI;
 }
 
-/** `go` of rank 0 everywhere. Collective. */
-static int follow_go(struct plan *plan)
-{
-    return PMPI_Bcast(&plan->go, 1, MPI_INT, 0, plan->members->own) == MPI_SUCCESS ? LUCID_SUCCESS : LUCID_ERR_MPI;
-}
-
 /** Measuring takes longer than mapping a few processes: where no other order is better by usual costs, nothing is measured.
- *  Collective. */
+ *  Sets `go`. At rank 0. */
 static int scout(struct plan *plan)
 {
-    int status = LUCID_SUCCESS;
+    lucid_decision_t *d = &plan->decision;
+    lucid_map_options_t options = {.algorithm = plan->options->algorithm, .seed = plan->options->seed};
     if (plan->members->size > FEW || plan->job.costs.bandwidth[PLACE_BETWEEN] > 0) return LUCID_SUCCESS;
-    if (plan->members->rank == 0) {
-        lucid_decision_t *d = &plan->decision;
-        lucid_map_options_t options = {.algorithm = plan->options->algorithm, .seed = plan->options->seed};
-        options.seconds = least_budget(plan);
-        status = place_map(&plan->matrix, plan->job.tree, plan->job.leaf, &options, plan->k, &d->map);
-        plan->go = d->map.after.cost < d->map.before.cost;
-        if (!plan->go) say(d, NOTHING_BETTER);
-    }
-    status = lucid_follow(plan->members, 0, status);
-    return status == LUCID_SUCCESS ? follow_go(plan) : status;
+    options.seconds = least_budget(plan);
+    int status = place_map(&plan->matrix, plan->job.tree, plan->job.leaf, &options, plan->k, &d->map);
+    plan->go = status == LUCID_SUCCESS && d->map.after.cost < d->map.before.cost;
+    if (status == LUCID_SUCCESS && !plan->go) say(d, NOTHING_BETTER);
+    return status;
 }
 
 /** Maps by the measured costs. Collective. */
@@ -214,18 +204,26 @@ static int map_by_costs(struct plan *plan)
     return lucid_follow(plan->members, 0, status);
 }
 
+/** Rank 0's `go`, and its status, everywhere. Collective. */
+static int follow(struct plan *plan, int status)
+{
+    int said = lucid_follow(plan->members, 0, status != LUCID_SUCCESS ? status : plan->go); /* errors are negative */
+    plan->go = said > 0;
+    return said < 0 ? said : LUCID_SUCCESS;
+}
+
 /** Sets k and the decision's figures at rank 0, or at all. Collective. */
 static int find_mapping(struct plan *plan)
 {
-    int first = plan->members->rank == 0;
+    int first = plan->members->rank == 0, status = LUCID_SUCCESS;
     identity(plan);
     if (first) plan->go = worth_asking(plan);
-    int status = follow_go(plan);
-    if (status == LUCID_SUCCESS && plan->go) status = scout(plan);
+    if (first && plan->go) status = scout(plan);
+    status = follow(plan, status);
     if (status == LUCID_SUCCESS && plan->go) {
         status = place_job_measure(plan->members, &plan->job);
         if (status == LUCID_SUCCESS && first) plan->go = worth_mapping(plan);
-        if (status == LUCID_SUCCESS) status = follow_go(plan);
+        if (status == LUCID_SUCCESS) status = follow(plan, status);
     }
     if (status == LUCID_SUCCESS && plan->go) status = map_by_costs(plan);
     plan->decision.mapping = spent(plan);
@@ -236,21 +234,25 @@ static int find_mapping(struct plan *plan)
 /** Tells all members the decision and, if it is yes, k. Collective. */
 static int announce(struct plan *plan)
 {
+    static const char *const names[] = {"identity", "treematch", "multilevel", "scotch"};
     struct lucid_members *m = plan->members;
-    char algorithm[24] = "";
+    struct {
+        lucid_decision_t decision;
+        size_t algorithm; /* a pointer means nothing in another process */
+    } told = {.algorithm = 0};
     if (m->rank == 0) {
         plan->decision.reordered = plan->go;
-        snprintf(algorithm, sizeof algorithm, "%s", plan->decision.map.algorithm);
-        if (!plan->go) identity(plan);
+        told.decision = plan->decision;
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            if (strcmp(plan->decision.map.algorithm, names[i]) == 0) told.algorithm = i;
     }
-    int rc = PMPI_Bcast(&plan->decision, sizeof plan->decision, MPI_BYTE, 0, m->own);
-    if (rc == MPI_SUCCESS) rc = PMPI_Bcast(algorithm, sizeof algorithm, MPI_CHAR, 0, m->own);
-    if (rc == MPI_SUCCESS) rc = PMPI_Bcast(plan->k, m->size, MPI_INT, 0, m->own);
-    static const char *const names[] = {"identity", "treematch", "multilevel", "scotch"};
-    plan->decision.map.algorithm = names[0];
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(algorithm, names[i]) == 0) plan->decision.map.algorithm = names[i];
-    return rc == MPI_SUCCESS ? LUCID_SUCCESS : LUCID_ERR_MPI;
+    int rc = PMPI_Bcast(&told, sizeof told, MPI_BYTE, 0, m->own);
+    if (rc == MPI_SUCCESS && told.decision.reordered) rc = PMPI_Bcast(plan->k, m->size, MPI_INT, 0, m->own);
+    if (rc != MPI_SUCCESS) return LUCID_ERR_MPI;
+    plan->decision = told.decision;
+    plan->decision.map.algorithm = names[told.algorithm];
+    if (!plan->decision.reordered) identity(plan);
+    return LUCID_SUCCESS;
 }
 
 static void plan_free(struct plan *plan)
