@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * hier_calls.c: time per call of blocking collective operations by coll/hier, coll/han and coll/tuned, in one process: three
  * communicators with the same ranks that differ in who serves them. Blocks of calls take turns, in changing order. Writes one line per
- * block to standard output: operation,bytes,component,block,microseconds per call. Before every call there is a barrier; its time is from
- * the last rank that begins to the last that ends (one machine, one clock).
+ * block to standard output: operation,bytes,component,block,microseconds per call. A block is a row of calls without a barrier between
+ * them, timed from the first rank that begins to the last that ends (one machine, one clock): with more ranks than processors, a barrier before
+ * every call would measure who is scheduled when.
  *   hier_calls [-o operation,...] [-s bytes,...] [-r blocks] [-b milliseconds per block]
  * bytes: of the vector (bcast, reduce, allreduce), of a rank's block (allgather, gather, scatter).
  */
@@ -43,20 +44,16 @@ static double now(void)
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
-/* Microseconds per call, on all ranks: from the last rank that begins to the last that ends. */
+/* Microseconds per call, on all ranks. */
 static double time_block(call_fn call, MPI_Comm comm, int bytes, int calls)
 {
-    static double edge[2 * MOST_CALLS];
-    double sum = 0;
-    for (int i = 0; i < calls; i++) {
-        MPI_Barrier(plain);
-        edge[2 * i] = now();
-        call(comm, bytes);
-        edge[2 * i + 1] = now();
-    }
-    MPI_Allreduce(MPI_IN_PLACE, edge, 2 * calls, MPI_DOUBLE, MPI_MAX, plain);
-    for (int i = 0; i < calls; i++) sum += edge[2 * i + 1] - edge[2 * i];
-    return sum / calls;
+    double span[2], edge[2];
+    MPI_Barrier(plain);
+    span[0] = -now();
+    for (int i = 0; i < calls; i++) call(comm, bytes);
+    span[1] = now();
+    MPI_Allreduce(span, edge, 2, MPI_DOUBLE, MPI_MAX, plain);
+    return (edge[1] + edge[0]) / calls;
 }
 
 static void measure(int which, int bytes, int repeats, double budget)

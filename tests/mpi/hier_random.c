@@ -146,7 +146,7 @@ static MPI_Comm without_hier(MPI_Comm comm)
     MPI_Comm other;
     MPI_Info info;
     MPI_Info_create(&info);
-    MPI_Info_set(info, "ompi_comm_coll_preference", "^hier");
+    MPI_Info_set(info, "ompi_comm_coll_preference", "^hier,han");
     MPI_Comm_dup_with_info(comm, info, &other);
     MPI_Info_free(&info);
     return other;

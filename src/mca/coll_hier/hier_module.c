@@ -31,28 +31,41 @@ static void destruct(hier_module_t *module)
 
 OBJ_CLASS_INSTANCE(hier_module_t, mca_coll_base_module_t, construct, destruct);
 
+/* Who is below for a slot: the last enabled module that has it. coll/han is passed over: where its own set-up fails it goes through
+ * the communicator's table, which has this module on top, and that would call it again without end. What is handed on is what
+ * coll/han would hand on itself. */
+#define X(slot)                                                                                                  \
+    static void find_##slot(hier_previous_t *previous, const ompi_communicator_t *comm)                          \
+    {                                                                                                            \
+        mca_coll_base_avail_coll_t *one;                                                                         \
+        OPAL_LIST_FOREACH(one, comm->c_coll->module_list, mca_coll_base_avail_coll_t) {                          \
+            if (!one->ac_module->coll_##slot || strcmp(one->ac_component_name, "han") == 0) continue;            \
+            previous->coll_##slot = one->ac_module->coll_##slot;                                                 \
+            previous->coll_##slot##_module = one->ac_module;                                                     \
+        }                                                                                                        \
+        if (previous->coll_##slot##_module) OBJ_RETAIN(previous->coll_##slot##_module);                          \
+    }
+HIER_SLOTS(X)
+#undef X
+
 static int enable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
 {
     hier_module_t *module = (hier_module_t *)base;
+    bool all = true;
 #define X(slot)                                                                                                  \
-    if (!comm->c_coll->coll_##slot || !comm->c_coll->coll_##slot##_module) return OMPI_ERROR;
+    find_##slot(&module->previous, comm);                                                                        \
+    all &= module->previous.coll_##slot##_module != NULL;
     HIER_SLOTS(X) /* whoever serves what is handed on must be there */
 #undef X
-#define X(slot)                                                                                                  \
-    if (base->coll_##slot) LUCID_OMPI_COLL_TAKE(comm, &module->previous, base, slot);
-    HIER_SLOTS(X)
-#undef X
-    return OMPI_SUCCESS;
+    if (all) return OMPI_SUCCESS;
+    release_previous(module);
+    return OMPI_ERROR;
 }
 
 /* In 4.1 and 5.0 once per slot; what is below must go before the communicator does, since modules may refer to each other. */
 static int disable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
 {
-    hier_module_t *module = (hier_module_t *)base;
-#define X(slot) LUCID_OMPI_COLL_GIVE_BACK(comm, &module->previous, base, slot);
-    HIER_SLOTS(X)
-#undef X
-    release_previous(module);
+    release_previous((hier_module_t *)base);
     return OMPI_SUCCESS;
 }
 

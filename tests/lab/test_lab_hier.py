@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""coll/hier over real nodes: the map comes from the runtime, messages go over the network."""
+import os
+import subprocess
+
+import pytest
+
+from conftest import LAB
+
+BUILD = os.environ.get("LUCID_BUILD_DIR", "")
+COMPONENTS = os.path.join(BUILD, "lib", "lucid", "openmpi")
+
+
+def options(**variables):
+    """What mpirun is told, so that coll/hier is there, and coll/han too, below it."""
+    directory = subprocess.run(["ompi_info", "--path", "pkglibdir", "--parsable"], stdout=subprocess.PIPE, universal_newlines=True)
+    settings = {"mca_base_component_path": directory.stdout.strip().split(":")[-1] + ":" + COMPONENTS, "coll": "^lazy,sparse",
+                "coll_hier_priority": "95", "coll_han_priority": "40"}
+    settings.update({"coll_hier_" + name: str(value) for name, value in variables.items()})
+    return [word for name, value in settings.items() for word in ("--mca", name, value)]
+
+
+def program(name):
+    path = os.path.join(BUILD, "tests", "mpi", name)
+    if not BUILD or not os.access(path, os.X_OK) or not os.path.exists(os.path.join(COMPONENTS, "mca_coll_hier.so")):
+        pytest.skip("coll/hier is not built, or LUCID_BUILD_DIR is not set: run this test through ctest -L lab")
+    return path
+
+
+@pytest.mark.parametrize("how", ["slot", "node"])
+def test_the_first_allreduce_takes_few_messages(cluster, how):
+    done = cluster.run("mpirun", "--map-by", how, *options(), "-n", 16, program("hier_counts"), 40, 4, "predicted")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_discovery_finds_the_same(cluster):
+    done = cluster.run("mpirun", *options(topology="discover"), "-n", 16, program("hier_counts"), 200, 4, "discovered")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("how, ranks", [("slot", 16), ("node", 16), ("slot", 11), ("node", 7)])
+def test_random_operations(cluster, how, ranks):
+    done = cluster.run("mpirun", "--map-by", how, *options(), "-n", ranks, program("hier_random"), 120, ranks, 30)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_rank_with_another_map(cluster):
+    done = cluster.run("mpirun", *options(test_fault=5), "-n", 16, program("hier_random"), 60, 3, 15)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_eight_nodes():
+    path = program("hier_counts")
+    done = subprocess.run([LAB, "with", "--nodes", "8", "--slots", "4", "--rate", "1gbit", "--", LAB, "mpirun"] + options() +
+                          ["-n", "32", path, "62", "8", "predicted"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, universal_newlines=True, timeout=250)
+    assert done.returncode == 0, done.stdout + done.stderr
