@@ -8,11 +8,13 @@ string(REGEX REPLACE ".*:" "" pkglibdir "${pkglibdir}")
 set(hier_env "OMPI_MCA_mca_base_component_path=${pkglibdir}:$<TARGET_FILE_DIR:mca_coll_hier>" OMPI_MCA_coll_hier_priority=95
     "OMPI_MCA_coll=^lazy,sparse")
 
-# lucid_add_hier_test(NAME ARGS ... NODES 0,0,1 [NP ...] [ENV ...]): hier_random or hier_counts
+# lucid_add_hier_test(NAME ARGS ... NODES 0,0,1 [NP ...] [ENV ...] [PROGRAM ...]): hier_random, or PROGRAM
 add_executable(hier_random hier_random.c)
 add_executable(hier_counts hier_counts.c)
-foreach(program hier_random hier_counts)
-  target_link_libraries(${program} PRIVATE MPI::MPI_C)
+add_executable(hier_threads hier_threads.c)
+add_executable(hier_spawn hier_spawn.c)
+foreach(program hier_random hier_counts hier_threads hier_spawn)
+  target_link_libraries(${program} PRIVATE MPI::MPI_C Threads::Threads)
   add_dependencies(${program} mca_coll_hier)
 endforeach()
 function(lucid_add_hier_test NAME)
@@ -44,3 +46,5 @@ lucid_add_hier_test(private_map NODES 0,0,1 ARGS 50 9 10 NP 5 ENV OMPI_MCA_coll_
 lucid_add_hier_test(counts PROGRAM hier_counts NODES 0,0,1,1 ARGS 14 2 predicted NP 8)
 lucid_add_hier_test(counts_discovered PROGRAM hier_counts NODES 0,0,1,1 ARGS 200 2 discovered NP 8
                     ENV OMPI_MCA_coll_hier_topology=discover)
+lucid_add_hier_test(threads PROGRAM hier_threads NODES 0,0,1 NP 3 5)
+lucid_add_hier_test(spawn PROGRAM hier_spawn NODES 0,0,1 NP 1 3)
