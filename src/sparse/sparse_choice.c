@@ -22,11 +22,18 @@ struct sparse_estimate sparse_choice_estimate(const struct sparse_call *call, co
     if (terms->ranks > 0) e.density = (double)terms->density / 0x1p32 / terms->ranks;
     double looked = (double)parameters->sample_lines * 64 / (double)call->operator.size * call->transport->size;
     if (looked > 1 && e.density * looked < 1) e.density = 1 / looked;
-    if (terms->observed > 0) {
+    e.learned = terms->observed > 0;
+    if (e.learned) {
         e.growth = (double)terms->growth / 0x1p20 / terms->observed;
         e.per_exception = (double)terms->per_exception / 0x1p20 / terms->observed;
     }
     return e;
+}
+
+/* Does not merge, and so shows nothing of how unions grow: taken on knowledge only. */
+static bool shows_nothing(enum sparse_algorithm algorithm)
+{
+    return algorithm == SPARSE_REDUCE_DIRECT || algorithm == SPARSE_ALLREDUCE_RING || algorithm == SPARSE_SCATTER_PAIRWISE;
 }
 
 bool sparse_choice_forced(enum sparse_kind kind, const struct sparse_parameters *parameters)
@@ -45,6 +52,7 @@ struct sparse_choice sparse_choose(enum sparse_kind kind, bool may_pass_on, cons
     for (enum sparse_algorithm a = range.first; a <= range.last; a++)
         for (int dense = parameters->dense; dense < 2; dense++) {
             if (forced && dense != parameters->dense) continue;
+            if (!forced && !estimate->learned && shows_nothing(a)) continue;
             double cost = sparse_cost(a, a, dense, estimate, parameters);
             if (best.algorithm == SPARSE_LIBRARY || cost < least) {
                 best = (struct sparse_choice){a, dense};

@@ -72,6 +72,7 @@ struct sparse_estimate {
     double growth;
     /* Encoded bytes of an exception: size where they come in clusters, size + 2 (or 0) where they are scattered. */
     double per_exception;
+    bool learned;          /* growth and per_exception come from earlier calls */
 };
 
 /* Share of elements that are exceptions in the union of `k` ranks. */

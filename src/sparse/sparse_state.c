@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+enum { FORGETS_AFTER = 16 };
+
 struct sparse_class *sparse_state_class(struct sparse_state *state, size_t bytes)
 {
     return &state->classes[bytes > 0 ? 63 - __builtin_clzll(bytes) : 0];
@@ -26,7 +28,11 @@ void sparse_class_answer(struct sparse_class *class, bool library)
 void sparse_class_learn(struct sparse_class *class, const struct sparse_record *record)
 {
     const struct sparse_tally *input = &record->input, *joined = &record->joined;
-    if (input->elements == 0 || joined->elements == 0 || input->exceptions == 0 || record->joined_ranks <= 1) return;
+    if (input->elements == 0 || joined->elements == 0 || input->exceptions == 0 || record->joined_ranks <= 1) {
+        if (++class->since >= FORGETS_AFTER) class->observed = false;
+        return;
+    }
+    class->since = 0;
     double density = (double)input->exceptions / (double)input->elements, union_density = (double)joined->exceptions / (double)joined->elements;
     struct sparse_learned new = {sparse_growth(density, union_density, record->joined_ranks),
                                  (double)record->input_bytes / (double)input->exceptions};

@@ -12,6 +12,7 @@ enum { SPARSE_CLASSES = 64 };
 struct sparse_class {
     bool observed;     /* whether anything is learned; differs from rank to rank, so that it must pass through the agreement */
     struct sparse_learned learned;
+    unsigned since;    /* calls without anything to learn from */
     unsigned refused;  /* answers "library" in a row: the same on all ranks, since only blocking calls count */
     unsigned skipped;  /* calls passed on unseen since */
 };
@@ -39,7 +40,8 @@ bool sparse_class_looks(struct sparse_class *class, const struct sparse_paramete
 /* The answer of a blocking call. */
 void sparse_class_answer(struct sparse_class *class, bool library);
 
-/* What the merges have shown. */
+/* What the merges have shown. Algorithms without merges show nothing: what is known is forgotten after some calls, or a ring would go on
+ * after the inputs have ceased to be disjoint. */
 void sparse_class_learn(struct sparse_class *class, const struct sparse_record *record);
 
 /* Memory of at least `bytes` bytes: the state's, or new. */

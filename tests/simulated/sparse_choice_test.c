@@ -125,6 +125,21 @@ static void test_disjoint_inputs(void **state)
     assert_int_equal(odd, SPARSE_ALLREDUCE_RING);
 }
 
+/* Inputs that are disjoint no longer: found out although a ring shows nothing of it. */
+static void test_learning_is_forgotten(void **state)
+{
+    struct sim_trial t = free_trial(SPARSE_ALLREDUCE, 12, SIM_DISJOINT, 0, MIB / 4);
+    struct sparse_state **states = sim_states_create(t.ranks);
+    struct sim_report report = {0};
+    for (int call = 0; call < 4; call++) report = run(&t, states);
+    assert_int_equal(report.outcome[0].algorithm, SPARSE_ALLREDUCE_RING);
+    t.pattern = SIM_SAME_POSITIONS;
+    t.density = 1.0 / 12;
+    for (int call = 0; call < 20; call++) report = run(&t, states);
+    assert_int_equal(report.outcome[0].algorithm, SPARSE_ALLREDUCE_HALVING);
+    sim_states_destroy(states, t.ranks);
+}
+
 /* The same positions everywhere: learned in one call, and then ours at densities that would fill up otherwise. */
 static void test_growth_is_learned(void **state)
 {
@@ -169,6 +184,7 @@ int main(void)
         cmocka_unit_test(test_dense_is_the_library_s),         cmocka_unit_test(test_dense_that_cannot_be_passed_on),
         cmocka_unit_test(test_ranks_of_different_density),     cmocka_unit_test(test_patience),
         cmocka_unit_test(test_disjoint_inputs),                cmocka_unit_test(test_growth_is_learned),
+        cmocka_unit_test(test_learning_is_forgotten),
         cmocka_unit_test(test_unions),                         cmocka_unit_test(test_calibration),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
