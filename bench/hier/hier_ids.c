@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * hier_ids.c: makes communicators, uses each for an allreduce and keeps it, until no more can be made or there are `most`. Open MPI numbers
- * communicators by their context ids, which the Fortran handle shows. Prints one line: communicators, ids per communicator.
+ * hier_ids.c: makes communicators, uses each for an allreduce and keeps it, until no more can be made or there are `most`. Open
+ * MPI numbers communicators by their context ids, which the Fortran handle shows. Prints communicators and ids per communicator.
  *   hier_ids most
  */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 int main(int argc, char **argv)
 {
@@ -21,6 +22,7 @@ int main(int argc, char **argv)
         printf("%d communicators, %.2f ids each\n", made,
                (double)(MPI_Comm_c2f(comm[made - 1]) - MPI_Comm_c2f(comm[0])) / (made - 1));
     fflush(stdout);
+    sleep(made < most); /* what is printed shall be on its way before the job dies */
     if (made < most) MPI_Abort(MPI_COMM_WORLD, 0); /* out of ids, nothing works any more, and freeing neither */
     for (int i = 0; i < made; i++) MPI_Comm_free(&comm[i]);
     MPI_Finalize();

@@ -3,7 +3,8 @@
 if(NOT TARGET mca_coll_hier)
   return()
 endif()
-execute_process(COMMAND ompi_info --path pkglibdir --parsable OUTPUT_VARIABLE pkglibdir OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+execute_process(COMMAND ompi_info --path pkglibdir --parsable OUTPUT_VARIABLE pkglibdir OUTPUT_STRIP_TRAILING_WHITESPACE
+                ERROR_QUIET)
 string(REGEX REPLACE ".*:" "" pkglibdir "${pkglibdir}")
 set(hier_env "OMPI_MCA_mca_base_component_path=${pkglibdir}:$<TARGET_FILE_DIR:mca_coll_hier>" OMPI_MCA_coll_hier_priority=95
     "OMPI_MCA_coll=^lazy,sparse")
@@ -35,7 +36,8 @@ lucid_add_hier_test(one_node NODES 0 ARGS 100 5 0 NP 3)
 # every operation cut into many chunks
 set(cut)
 foreach(setting bcast_chain=200 bcast_segment=1000 reduce_chain=500 reduce_segment=300 allreduce_tree=20 allreduce_ring=100
-                allreduce_piece=500 allgather_stream=100 allgather_segment=700 gather_direct=100 scatter_direct=100 window=3 radix=2)
+                allreduce_piece=500 allgather_stream=100 allgather_segment=700 gather_direct=100 scatter_direct=100
+                window=3 radix=2)
   list(APPEND cut OMPI_MCA_coll_hier_${setting})
 endforeach()
 lucid_add_hier_test(cut NODES 0,0,1,2,1 ARGS 200 6 50 NP 5 8 ENV ${cut})

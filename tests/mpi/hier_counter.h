@@ -18,7 +18,8 @@ static int hier_handle_count;
 /** 0: the component is there. After MPI_Init. */
 static inline int hier_counters_open(void)
 {
-    static const char *const names[] = {"predicted", "discovered", "aside", "agreements", "calls", "passed", "messages", "setup_messages"};
+    static const char *const names[] = {"predicted", "discovered", "aside", "agreements", "calls", "passed",
+                                        "messages", "setup_messages"};
     int index, count, provided;
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
     MPI_T_pvar_session_create(&hier_session);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * hier_counts.c: what coll/hier sends and takes, counted: messages of the first allreduce on the first communicator and of the next,
- * of a second communicator's first; messages and context ids that making and using communicators takes, against Open MPI's own.
- * Arguments: most messages of the first allreduce on all ranks together; nodes; expected set-ups: predicted or discovered.
+ * hier_counts.c: what coll/hier sends and takes, counted: messages of the first allreduce on the first communicator and of the
+ * next, of a second communicator's first; messages and context ids that making and using communicators takes, against Open
+ * MPI's own. Arguments: most messages of the first allreduce on all ranks together; nodes; expected set-ups: predicted or
+ * discovered.
  */
 #include <mpi.h>
 #include <stdio.h>

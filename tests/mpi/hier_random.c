@@ -65,7 +65,8 @@ typedef struct call {
 static call_t draw_call(int size)
 {
     static const int counts[] = {0, 1, 2, 7, 64, 500, 3000, 20000, 60000};
-    call_t call = {(enum what)draw(WHATS), counts[draw(draw(4) == 0 ? 9 : 7)], (int)draw((unsigned)size), draw(2) == 0, 0, MPI_SUM, 0};
+    call_t call = {(enum what)draw(WHATS), counts[draw(draw(4) == 0 ? 9 : 7)], (int)draw((unsigned)size),
+                   draw(2) == 0, 0, MPI_SUM, 0};
     int reduces = call.what == REDUCE || call.what == ALLREDUCE || call.what == IALLREDUCE;
     call.type = (int)draw(reduces ? 2 : TYPES);
     if (reduces) {
@@ -101,7 +102,9 @@ static void perform(const call_t *call, MPI_Comm comm, char *in, char *out)
     case ALLREDUCE: MPI_Allreduce(input, out, count, type, call->op, comm); break;
     case ALLGATHER: MPI_Allgather(input, count, type, out, count, type, comm); break;
     case GATHER: MPI_Gather(root_input, count, type, out, count, type, call->root, comm); break;
-    case SCATTER: MPI_Scatter(in, count, type, call->in_place && at_root ? MPI_IN_PLACE : out, count, type, call->root, comm); break;
+    case SCATTER:
+        MPI_Scatter(in, count, type, call->in_place && at_root ? MPI_IN_PLACE : out, count, type, call->root, comm);
+        break;
     case IBARRIER: MPI_Ibarrier(comm, &request); break;
     case IBCAST: MPI_Ibcast(out, count, type, call->root, comm, &request); break;
     case IALLREDUCE: MPI_Iallreduce(input, out, count, type, call->op, comm, &request); break;

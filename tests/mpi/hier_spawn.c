@@ -45,7 +45,8 @@ int main(int argc, char **argv)
     MPI_Intercomm_merge(other, child, &both);
     use(both);
     if (hier_counter("discovered") != 1) {
-        fprintf(stderr, "%s: %ld communicators discovered, but 1 expected\n", child ? "child" : "parent", hier_counter("discovered"));
+        fprintf(stderr, "%s: %ld communicators discovered, but 1 expected\n", child ? "child" : "parent",
+                hier_counter("discovered"));
         failures++;
     }
     MPI_Allreduce(&failures, &total, 1, MPI_INT, MPI_SUM, both);

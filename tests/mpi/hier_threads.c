@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * hier_threads.c: threads with a communicator each, in orders that differ between the ranks, so that agreements, tables of layouts and
- * nonblocking operations of several communicators are under way at once.
+ * hier_threads.c: threads with a communicator each, in orders that differ between the ranks, so that agreements, tables of
+ * layouts and nonblocking operations of several communicators are under way at once.
  */
 #include <mpi.h>
 #include <pthread.h>

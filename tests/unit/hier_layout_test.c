@@ -13,7 +13,8 @@ static void test_scattered(void **state)
     hier_layout_t *layout = hier_layout_create(node, 6, 3);
     assert_non_null(layout);
     assert_int_equal(layout->nodes, 3);
-    static const int node_of[] = {0, 0, 1, 0, 1, 2}, member[] = {0, 1, 3, 2, 4, 5}, index_of[] = {0, 1, 0, 2, 1, 0}, first[] = {0, 3, 5, 6};
+    static const int node_of[] = {0, 0, 1, 0, 1, 2}, member[] = {0, 1, 3, 2, 4, 5};
+    static const int index_of[] = {0, 1, 0, 2, 1, 0}, first[] = {0, 3, 5, 6};
     assert_memory_equal(layout->node_of, node_of, sizeof node_of);
     assert_memory_equal(layout->member, member, sizeof member);
     assert_memory_equal(layout->index_of, index_of, sizeof index_of);
@@ -56,8 +57,9 @@ static void test_kinds(void **state)
     static const struct {
         const char *nodes;
         bool flat, balanced, consecutive;
-    } kinds[] = {{"000", true, true, true},    {"012", true, true, true},     {"0", true, true, true},   {"0011", false, true, true},
-                 {"0101", false, true, false}, {"00111", false, false, true}, {"10010", false, false, false}};
+    } kinds[] = {{"000", true, true, true},   {"012", true, true, true},    {"0", true, true, true},
+                 {"0011", false, true, true}, {"0101", false, true, false}, {"00111", false, false, true},
+                 {"10010", false, false, false}};
     for (size_t i = 0; i < COUNT_OF(kinds); i++) {
         hier_layout_t *layout = of(kinds[i].nodes, 0);
         assert_int_equal(hier_layout_flat(layout), kinds[i].flat);
@@ -110,7 +112,8 @@ static void test_links(void **state)
 {
     uint64_t random = 4711;
     for (int round = 0; round < 500; round++) {
-        int size = 1 + (int)(unit_random(&random) % MOST), node[MOST], parent[MOST], told[MOST], root = (int)(unit_random(&random) % (unsigned)size);
+        int size = 1 + (int)(unit_random(&random) % MOST), node[MOST], parent[MOST], told[MOST];
+        int root = (int)(unit_random(&random) % (unsigned)size);
         int radix = 1 + (int)(unit_random(&random) % 5), up = 1 + (int)(unit_random(&random) % 5), sockets = round % 2;
         for (int i = 0; i < size; i++) node[i] = (int)(unit_random(&random) % 5);
         for (int i = 0; i < size; i++) told[i] = -1;

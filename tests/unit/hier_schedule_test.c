@@ -150,7 +150,10 @@ static void random_nodes(int *node, int size, uint64_t *random)
 {
     int nodes = 1 + (int)(unit_random(random) % (unsigned)size), kind = (int)(unit_random(random) % 3);
     int l = (size + nodes - 1) / nodes;
-    for (int i = 0; i < size; i++) node[i] = kind == 0 ? i / l : kind == 1 ? i % nodes : (int)(unit_random(random) % (unsigned)nodes) * 3;
+    for (int i = 0; i < size; i++) {
+        int anywhere = (int)(unit_random(random) % (unsigned)nodes) * 3;
+        node[i] = kind == 0 ? i / l : kind == 1 ? i % nodes : anywhere;
+    }
 }
 
 static void test_random(void **state)

@@ -16,7 +16,9 @@
 #include "hier_schedule.h"
 
 /* Collective operations that the component has. */
-#define HIER_SLOTS(X) X(barrier) X(bcast) X(reduce) X(allreduce) X(allgather) X(gather) X(scatter) X(ibarrier) X(ibcast) X(iallreduce)
+#define HIER_SLOTS(X)                                                                          \
+    X(barrier) X(bcast) X(reduce) X(allreduce) X(allgather) X(gather) X(scatter)               \
+    X(ibarrier) X(ibcast) X(iallreduce)
 
 /** What served a communicator before this component. */
 typedef struct hier_previous {

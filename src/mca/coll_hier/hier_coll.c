@@ -137,7 +137,9 @@ hier_job_t lucid_hier_allreduce_job(const void *sbuf, void *rbuf, size_t count, 
     set_elements(&job, sbuf, rbuf, count, type);
     job.op = op;
     size_t bytes = size_of(type) * count;
-    job.plan.exchange = bytes < lucid_hier.allreduce_tree ? HIER_TREE : bytes < lucid_hier.allreduce_ring ? HIER_DOUBLING : HIER_RING;
+    job.plan.exchange = bytes < lucid_hier.allreduce_tree   ? HIER_TREE
+                        : bytes < lucid_hier.allreduce_ring ? HIER_DOUBLING
+                                                            : HIER_RING;
     if (job.plan.exchange == HIER_TREE) job.plan.up_radix = lucid_hier.sync_radix;
     job.segment = lucid_hier.allreduce_piece;
     return job;

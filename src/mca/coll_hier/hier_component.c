@@ -77,7 +77,8 @@ static void register_sizes(void)
               &lucid_hier.reduce_chain);
     add_bytes("reduce_segment", "Bytes per segment of a reduction in a chain", &lucid_hier.reduce_segment);
     add_bytes("allreduce_ring", "Bytes from which the leaders of an allreduce form a ring", &lucid_hier.allreduce_ring);
-    add_bytes("allreduce_tree", "Bytes below which an allreduce goes up and down a tree over the leaders", &lucid_hier.allreduce_tree);
+    add_bytes("allreduce_tree", "Bytes below which an allreduce goes up and down a tree over the leaders",
+              &lucid_hier.allreduce_tree);
     add_bytes("allreduce_piece", "Bytes per message of an allreduce in a ring", &lucid_hier.allreduce_piece);
     add_bytes("allgather_stream", "Bytes per rank from which an allgather streams every block by itself",
               &lucid_hier.allgather_stream);

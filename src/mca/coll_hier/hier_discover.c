@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * hier_discover.c: the topology by messages, as coll/ml of the Cheetah framework did it (Graham et al., CCGrid 2011; in Open MPI 1.7 to
- * 1.10): at every level each remaining rank says who leads its group, an allgather tells the others, and only leaders go on. Levels:
- * sockets, nodes. At the end leaders tell their groups, and all agree that they have the same. p log2 p + n log2 n + 3 p messages.
+ * hier_discover.c: the topology by messages, as coll/ml of the Cheetah framework did it (Graham et al., CCGrid 2011; in Open
+ * MPI 1.7 to 1.10): at every level each remaining rank says who leads its group, an allgather tells the others, and only
+ * leaders go on. Levels: sockets, nodes. At the end leaders tell their groups, and all agree that they have the same. p log2 p
+ * + n log2 n + 3 p messages.
  */
 #include <stdlib.h>
 

@@ -192,7 +192,8 @@ static int go_down(const sweep_t *sweep, char *message, int span)
     }
     for (int mask = span / 2; mask >= 1 && rc == OMPI_SUCCESS; mask /= 2) {
         if (v + mask >= sweep->size) continue;
-        rc = send_part(sweep, v + mask, first_block(sweep, operation_of(sweep), v + mask), bytes_down(sweep, v + mask, mask), message);
+        size_t block = first_block(sweep, operation_of(sweep), v + mask);
+        rc = send_part(sweep, v + mask, block, bytes_down(sweep, v + mask, mask), message);
     }
     return rc;
 }

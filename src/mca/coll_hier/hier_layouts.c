@@ -91,8 +91,9 @@ bool lucid_hier_same_socket(ompi_communicator_t *comm, int rank)
     return rank == ompi_comm_rank(comm) || (proc && OPAL_PROC_ON_LOCAL_SOCKET(proc->super.proc_flags));
 }
 
-/* Which local ranks share a socket is known of pairs with this process only; ranks that are not on its own socket are one group. On two
- * sockets that is all there is to know; on more, the agreement finds that the ranks do not see the same. */
+/* Which local ranks share a socket is known of pairs with this process only; ranks that are not on its own socket are
+ * one group. On two sockets that is all there is to know; on more, the agreement finds that the ranks do not see the
+ * same. */
 static void add_sockets(ompi_communicator_t *comm, hier_layout_t *layout)
 {
     int node = layout->node_of[layout->rank], begin = layout->first[node], n = hier_node_size(layout, node);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * hier_map.c: the node of every rank of the job, from what the runtime has told this process anyway (PMIx: two questions per node
- * to the client's cache, no message to another rank). Made once per job, kept once per node: the first process makes it, in a file of
- * the job's session directory that the last one to open it unlinks and that the runtime removes in any case. Where that
- * fails, or another process takes too long, a process has one of its own.
+ * hier_map.c: the node of every rank of the job, from what the runtime has told this process anyway (PMIx: two questions per
+ * node to the client's cache, no message to another rank). Made once per job, kept once per node: the first process makes it,
+ * in a file of the job's session directory that the last one to open it unlinks and that the runtime removes in any case.
+ * Where that fails, or another process takes too long, a process has one of its own.
  */
 #define LUCID_WANT_JOB_MAP
 #include "hier.h"

@@ -162,8 +162,9 @@ static int move_packed(const hier_job_t *job, bool out)
     size_t size;
     ompi_datatype_type_size(job->user.type, &size);
     int32_t bytes = (int32_t)(size * job->user.unit);
-    if (out) return ompi_datatype_sndrcv(job->user.base, (int32_t)job->user.unit, job->user.type, job->packed, bytes, &ompi_mpi_packed.dt);
-    return ompi_datatype_sndrcv(job->packed, bytes, &ompi_mpi_packed.dt, job->user.base, (int32_t)job->user.unit, job->user.type);
+    int32_t count = (int32_t)job->user.unit;
+    if (out) return ompi_datatype_sndrcv(job->user.base, count, job->user.type, job->packed, bytes, &ompi_mpi_packed.dt);
+    return ompi_datatype_sndrcv(job->packed, bytes, &ompi_mpi_packed.dt, job->user.base, count, job->user.type);
 }
 
 /* OUTPUT as bytes. Of a broadcast only the root's is of use yet, of an allgather the own block. */
