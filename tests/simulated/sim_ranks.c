@@ -353,6 +353,11 @@ void sim_restart(struct sim *sim)
     }
 }
 
+void sim_wake(struct sim *sim, int rank)
+{
+    wake(sim, rank);
+}
+
 /* The next rank that something happened to: the first, or any. */
 static int next_ready(struct sim *sim)
 {

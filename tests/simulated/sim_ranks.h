@@ -50,6 +50,9 @@ void sim_restart(struct sim *sim);
 /* Lets all ranks go on until each has returned true from `step`. False: ranks are left that wait for ever. */
 bool sim_run(struct sim *sim, bool (*step)(void *context, int rank), void *context);
 
+/* From within `step`: the rank wants to be called again although nothing may have happened to it. */
+void sim_wake(struct sim *sim, int rank);
+
 /* xorshift64* */
 uint64_t sim_random(uint64_t *state);
 
