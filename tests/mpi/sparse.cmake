@@ -31,3 +31,27 @@ if(TARGET mca_coll_sparse)
   lucid_add_sparse_mpi_test(sparse_component_chosen NP 3 ENV ${component} SPARSE_EXPECT=component)
   lucid_add_sparse_mpi_test(sparse_component_declared NP 3 PRELOAD ENV ${component} LUCID_SPARSE_ALWAYS=1 SPARSE_EXPECT=component)
 endif()
+
+# mpi4py's own tests of reductions. They come from PyPI.
+set(suite ${CMAKE_CURRENT_BINARY_DIR}/mpi4py)
+add_test(NAME mpi.mpi4py_prepare COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/mpi4py_suite.sh prepare ${suite} ${Python3_EXECUTABLE})
+set_tests_properties(mpi.mpi4py_prepare PROPERTIES LABELS mpi TIMEOUT 500 SKIP_RETURN_CODE 77 FIXTURES_SETUP mpi4py)
+set(modules test_cco_buf test_cco_nb_buf test_cco_pr_buf test_op)
+
+function(lucid_add_sparse_mpi4py_test NAME)
+  cmake_parse_arguments(T "PRELOAD" "" "ENV" ${ARGN})
+  set(command ${CMAKE_CURRENT_SOURCE_DIR}/mpi4py_suite.sh run ${suite} ${modules})
+  if(T_PRELOAD)
+    set(command env LD_PRELOAD=$<TARGET_FILE:lucid> ${command})
+  endif()
+  foreach(np 1 2 3 5)
+    add_test(NAME mpi.${NAME}.np${np} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np} ${command})
+    set_tests_properties(mpi.${NAME}.np${np} PROPERTIES LABELS "mpi;sparse" TIMEOUT 300 SKIP_RETURN_CODE 77 PROCESSORS 2
+                         FIXTURES_REQUIRED mpi4py ENVIRONMENT "${LUCID_MPI_TEST_ENV};LUCID_SPARSE_ALWAYS=1;${T_ENV}")
+  endforeach()
+endfunction()
+
+lucid_add_sparse_mpi4py_test(sparse_mpi4py_preload PRELOAD ENV LUCID_SPARSE=on)
+if(TARGET mca_coll_sparse)
+  lucid_add_sparse_mpi4py_test(sparse_mpi4py_component ENV ${component})
+endif()

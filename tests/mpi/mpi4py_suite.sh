@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# mpi4py_suite.sh prepare DIR PYTHON    mpi4py and its own tests, from PyPI, in DIR (once)
+# mpi4py_suite.sh run DIR TEST...       these test modules, in the calling process (start it with mpirun)
+#
+# The wheel finds whichever MPI library is installed. Without PyPI: "SKIP: reason", exit code 77.
+set -u
+verb=$1 dir=$2
+shift 2
+
+skip() {
+    [ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}" != 0 ] || echo "SKIP: $1"
+    exit 77
+}
+
+fetch() {
+    local python=$1 into=$2 version
+    timeout 120 "$python" -m venv "$into/venv" || return
+    timeout 120 "$into/venv/bin/pip" install -q --only-binary :all: mpi4py || return
+    version=$("$into/venv/bin/python3" -c 'import mpi4py; print(mpi4py.__version__)')
+    cd "$into" || return
+    timeout 120 venv/bin/pip download -q --no-deps --no-binary mpi4py "mpi4py==$version" && tar xzf mpi4py-*.tar.gz && mv mpi4py-*/test test
+}
+
+prepare() {
+    local temporary=$dir.$$
+    [ ! -e "$dir/done" ] || return 0
+    mkdir -p "$temporary"
+    if (fetch "$1" "$temporary") >"$dir.log" 2>&1; then
+        rm -rf "$dir" && mv "$temporary" "$dir" && touch "$dir/done"
+    else
+        rm -rf "$temporary"
+        skip "mpi4py and its tests cannot be had from PyPI here: $(tail -n 1 "$dir.log")"
+    fi
+}
+
+case $verb in
+prepare) prepare "$@" ;;
+run)
+    [ -e "$dir/done" ] || skip "mpi4py and its tests are not there (mpi.mpi4py_prepare)"
+    cd "$dir/test" || exit 1
+    exec "$dir/venv/bin/python3" -m unittest -q "$@"
+    ;;
+esac
