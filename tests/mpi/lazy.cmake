@@ -17,7 +17,7 @@ set(no_window LUCID_TEST_NO_WINDOW=1) # with threads, 4.1.4 has no one-sided com
 set(gentle OMPI_MCA_btl_vader_single_copy_mechanism=none)
 
 # not linked with liblucid: the component is all of Lucid that they have
-foreach(program lazy_mix lazy_random lazy_threads lazy_leak)
+foreach(program lazy_mix lazy_random lazy_threads lazy_leak lazy_foreign)
   add_executable(${program} ${program}.c)
   target_include_directories(${program} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(${program} PRIVATE MPI::MPI_C Threads::Threads)
@@ -46,6 +46,18 @@ lucid_add_mpi_test(lazy_random_adapt PROGRAM lazy_random NP 3 5 ARGS 200 20
                    ENV ${shadow} OMPI_MCA_coll_adapt_priority=40)
 lucid_add_mpi_test(lazy_threads PROGRAM lazy_threads NP 1 2 3 5 ENV ${waits})
 lucid_add_mpi_test(lazy_spawn PROGRAM api_spawn NP 1 3 ENV ${lazy_path} LUCID_LAZY=share)
+
+# a component that communicates when it is set up, in a directory of its own
+add_library(mca_coll_talker MODULE lazy_talker.c)
+foreach(property INCLUDE_DIRECTORIES COMPILE_DEFINITIONS COMPILE_OPTIONS)
+  set_target_properties(mca_coll_talker PROPERTIES ${property} "$<TARGET_PROPERTY:mca_coll_lazy,${property}>")
+endforeach()
+target_link_libraries(mca_coll_talker PRIVATE MPI::MPI_C)
+set_target_properties(mca_coll_talker PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/lazy_components)
+set(with_talker ${lazy_path}:${CMAKE_CURRENT_BINARY_DIR}/lazy_components LUCID_LAZY=share)
+lucid_add_mpi_test(lazy_foreign PROGRAM lazy_foreign ENV ${with_talker})
+lucid_add_mpi_test(lazy_foreign_threads PROGRAM lazy_foreign NP 1 3 ARGS threads ENV ${with_talker})
+lucid_add_mpi_test(lazy_foreign_random PROGRAM lazy_random NP 3 5 ARGS 300 20 ENV ${with_talker} LUCID_TEST_LAZY=wait)
 
 add_library(lazy_other_release MODULE lazy_other_release.c)
 function(lazy_compare NAME NP)

@@ -6,16 +6,14 @@
 
 #include "api_check.h"
 
-/* The value of performance variable coll_lazy_NAME, -1 where there is none. */
-static inline long long lazy_counter(const char *name)
+/* The value of a performance variable that is a level, -1 where there is none. */
+static inline long long lazy_counter_of(const char *full)
 {
-    char full[64];
     int provided, index, count;
     unsigned long long value = 0;
     long long found = -1;
     MPI_T_pvar_session session;
     MPI_T_pvar_handle handle;
-    snprintf(full, sizeof full, "coll_lazy_%s", name);
     if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS) return -1;
     if (MPI_T_pvar_get_index(full, MPI_T_PVAR_CLASS_LEVEL, &index) == MPI_SUCCESS && MPI_T_pvar_session_create(&session) == MPI_SUCCESS) {
         if (MPI_T_pvar_handle_alloc(session, index, NULL, &handle, &count) == MPI_SUCCESS) {
@@ -26,6 +24,13 @@ static inline long long lazy_counter(const char *name)
     }
     MPI_T_finalize();
     return found;
+}
+
+static inline long long lazy_counter(const char *name)
+{
+    char full[64];
+    snprintf(full, sizeof full, "coll_lazy_%s", name);
+    return lazy_counter_of(full);
 }
 
 /* Whether coll/lazy makes communicators wait here. */

@@ -2,8 +2,9 @@
  * lazy_account.c: see lazy_account.h.
  *
  * Costs are differences over a window: a call that creates a communicator, or the first operation on one. Windows of a thread nest
- * (the parent's first operation within a child's creation); what an inner one costs is not the outer one's. The books lie
- * in memory of their own, so that they are not part of what they count.
+ * (the parent's first operation within a child's creation); what an inner one costs is not the outer one's, unless the outer one
+ * is a first operation: what han's sub-communicators cost belongs to the operation for which they are made. The books lie in memory
+ * of their own, so that they are not part of what they count.
  */
 #include "lazy_account.h"
 
@@ -63,7 +64,7 @@ static bool close_window(struct lucid_startup_cost *cost, uint32_t *made)
     lucid_meter_read(&end);
     memset(cost, 0, sizeof *cost);
     lucid_meter_add(cost, &one->begin, &end, 1);
-    if (depth > 0) lucid_meter_add(&window[depth - 1].inner, &one->begin, &end, 1);
+    if (depth > 0 && window[depth - 1].call != NULL) lucid_meter_add(&window[depth - 1].inner, &one->begin, &end, 1);
     const struct lucid_startup_cost zero = {0};
     lucid_meter_add(cost, &zero, &one->inner, -1);
     *made = one->made;
