@@ -188,6 +188,47 @@ static void test_messages(void **state)
     }
 }
 
+static size_t count_sends(int nodes, int l, hier_plan_t plan)
+{
+    int size = nodes * l, *node = malloc(sizeof *node * (size_t)size);
+    size_t sends = 0;
+    hier_schedule_t schedule = {0};
+    for (int i = 0; i < size; i++) node[i] = i / l;
+    for (int r = 0; r < size; r++) {
+        hier_layout_t *layout = hier_layout_create(node, size, r);
+        plan.layout = layout;
+        assert_true(hier_plan_prepare(&plan));
+        for (int chunk = 0; chunk < plan.chunks; chunk++) {
+            hier_plan_build(&plan, chunk, &schedule);
+            for (int i = 0; i < schedule.count; i++) sends += schedule.step[i].kind == HIER_SEND;
+        }
+        hier_plan_cleanup(&plan);
+        hier_layout_destroy(layout);
+    }
+    hier_schedule_cleanup(&schedule);
+    free(node);
+    return sends;
+}
+
+/* The formulas that the documentation gives for scales that cannot be measured here. */
+static void test_messages_at_scale(void **state)
+{
+    static const int shapes[][3] = {{4, 4, 2}, {8, 4, 3}, {16, 8, 4}, {64, 16, 6}, {128, 16, 7}}; /* nodes, ranks, log2 nodes */
+    for (size_t i = 0; i < COUNT_OF(shapes); i++) {
+        size_t n = (size_t)shapes[i][0], l = (size_t)shapes[i][1], p = n * l, log = (size_t)shapes[i][2];
+        hier_plan_t plan = {.operation = HIER_ALLREDUCE, .count = 1, .up_radix = 8, .radix = 8, .exchange = HIER_TREE};
+        assert_int_equal(count_sends((int)n, (int)l, plan), 2 * (p - 1));
+        plan.exchange = HIER_DOUBLING;
+        assert_int_equal(count_sends((int)n, (int)l, plan), 2 * (p - n) + n * log);
+        plan.exchange = HIER_RING;
+        assert_int_equal(count_sends((int)n, (int)l, plan), 2 * (p - n) + 2 * n * (n - 1));
+        plan.operation = HIER_BARRIER;
+        assert_int_equal(count_sends((int)n, (int)l, plan), 2 * (p - 1));
+        plan.operation = HIER_ALLGATHER;
+        assert_int_equal(count_sends((int)n, (int)l, plan), 2 * (p - n) + n * log);
+    }
+}
+
 static void test_one_rank_alone(void **state)
 {
     uint64_t random = 1;
@@ -203,6 +244,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random),
         cmocka_unit_test(test_messages),
+        cmocka_unit_test(test_messages_at_scale),
         cmocka_unit_test(test_one_rank_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

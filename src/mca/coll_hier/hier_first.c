@@ -259,8 +259,7 @@ static int settle(hier_module_t *module, ompi_communicator_t *comm, int verdict)
     if (verdict & (HIER_DIFFERENT | HIER_NO_MAP)) {
         lucid_hier_layout_release(module->layout);
         module->layout = lucid_hier_discover(comm);
-        if (!module->layout) return OMPI_ERROR;
-        hier_count(discovered, 1);
+        if (module->layout) hier_count(discovered, 1); /* NULL on one rank is NULL on all, and then the module below serves */
         return OMPI_SUCCESS;
     }
     if (verdict & HIER_OTHER_SOCKETS) {
@@ -289,7 +288,7 @@ int lucid_hier_first(hier_module_t *module, hier_job_t *job, bool *performed)
     }
     if (rc == OMPI_SUCCESS) rc = settle(module, comm, verdict);
     if (rc != OMPI_SUCCESS) return rc;
-    module->state = hier_layout_flat(module->layout) ? HIER_ASIDE : HIER_READY;
+    module->state = !module->layout || hier_layout_flat(module->layout) ? HIER_ASIDE : HIER_READY;
     if (module->state == HIER_ASIDE) hier_count(aside, 1);
     return OMPI_SUCCESS;
 }

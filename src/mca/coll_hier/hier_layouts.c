@@ -3,6 +3,7 @@
  * kept for the life of the process and never evicted: whether an agreement is due must be answered alike on all ranks.
  */
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -168,7 +169,10 @@ void lucid_hier_note_agreed(ompi_communicator_t *comm)
     if (agreed_count == agreed_capacity) {
         size_t more = agreed_capacity ? 2 * agreed_capacity : 16;
         uint64_t *grown = realloc(agreed, more * sizeof *grown);
-        if (!grown) abort(); /* the other ranks note it */
+        if (!grown) { /* the other ranks note it, and would wait for this one */
+            fprintf(stderr, "lucid: error: coll/hier: no memory for %zu bytes; give the job more\n", more * sizeof *grown);
+            abort();
+        }
         agreed = grown;
         agreed_capacity = more;
     }

@@ -29,7 +29,7 @@ static const char *const local_components[] = {"self", "basic",      "tuned", "l
                                                "sync", "monitoring", "cuda",  "ftagree", "xhc",   "acoll", "demo",
                                                "sparse", "hier"};
 /* Components whose modules hold nothing that belongs to one communicator, apart from its group. */
-static const char *const shareable_components[] = {"self", "basic", "tuned", "libnbc", "han"};
+static const char *const shareable_components[] = {"self", "basic", "tuned", "libnbc", "han", "hier"};
 
 static bool is_among(const char *name, const char *const *names, size_t n)
 {
