@@ -179,7 +179,7 @@ def run(options):
             lab = Lab(options, cluster, nodes, rate)
             run_in(lab, sheets)
             failures += lab.failures
-    report.note_machine(options.results, options.parts, load, failures)
+    report.note_machine(options.results, options.parts, load, failures, options.note)
 
 
 def lab_name(text):
@@ -194,6 +194,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="one lab, small sizes: a few minutes")
     parser.add_argument("--labs", nargs="+", type=lab_name, metavar="NODESxRATE", help="labs, as 4x1gbit (default: all four)")
     parser.add_argument("--repetitions", type=int, help="calls and cells (default 5, quick 3)")
+    parser.add_argument("--note", default="", help="one line about the machine, for the report: whether it was shared, say")
     parser.add_argument("--report", action="store_true", help="write the report from the CSV files that are there")
     parser.add_argument("--publish", action="store_true", help="copy report, figures and CSV files to docs/results")
     options = parser.parse_args()

@@ -9,7 +9,7 @@ HEAD = """\
 # What reordering brings
 
 Measured on %(date)s with `tools/bench place` (figures are of the CSV files beside this page): %(cpus)s CPUs (%(model)s),
-load average %(load)s at the start of the parts, Linux %(linux)s, %(mpi)s. 16 ranks on 4 nodes and 32 on 8 of the
+load averages at the start of the parts (%(load)s), Linux %(linux)s, %(mpi)s. 16 ranks on 4 nodes and 32 on 8 of the
 [lab](../../lab/README.md), links of 1 Gbit/s and 200 Mbit/s. `bench/place/run --quick` is a few minutes of it,
 `bench/place/run --help` has parts.
 
@@ -155,7 +155,7 @@ def asking(decisions):
 
 
 def text(data, about, figures):
-    parts = [HEAD % about, PAPER_HEAD, paper_table(data)]
+    parts = [HEAD % about] + ["**%s**\n" % note for note in about["notes"]] + [PAPER_HEAD, paper_table(data)]
     if data["collectives"]:
         parts += [FIVE % {"size": results.count(results.largest(data["collectives"])[0]["bytes"])}, busy(data["collectives"]),
                   results.figure5(data["collectives"]), GRAPH]

@@ -15,7 +15,7 @@ NITER = {"S": 15, "W": 15, "A": 15, "B": 75}
 PLACEMENTS = {("slot", "random"): "random", ("node", "given"): "round-robin", ("slot", "given"): "default"}
 
 
-def note_machine(folder, parts, load, failures):
+def note_machine(folder, parts, load, failures, note):
     """Writes machine.json; parts that were not run keep what is said of them there."""
     path = os.path.join(folder, "machine.json")
     old = {"parts": {}}
@@ -25,7 +25,8 @@ def note_machine(folder, parts, load, failures):
     about = machine()
     about["parts"] = dict(old["parts"])
     for name in parts:
-        about["parts"][name] = {"load": round(load[0], 1), "failures": [text for part, text in failures if part == name]}
+        about["parts"][name] = {"load": round(load[0], 1), "note": note,
+                                 "failures": [text for part, text in failures if part == name]}
     with open(path, "w", encoding="utf-8") as stream:
         json.dump(about, stream, indent=1)
 
@@ -290,8 +291,8 @@ def write(folder, publish):
     figures = place_plots.draw(folder, data)
     with open(os.path.join(folder, "machine.json"), encoding="utf-8") as stream:
         about = json.load(stream)
-    loads = [part["load"] for part in about["parts"].values()]
-    about["load"] = "%.1f to %.1f" % (min(loads), max(loads))
+    about["load"] = ", ".join("%s %.1f" % (name, part["load"]) for name, part in about["parts"].items())
+    about["notes"] = ["%s: %s" % (name, part["note"]) for name, part in about["parts"].items() if part.get("note")]
     about["failures"] = [text for part in about["parts"].values() for text in part["failures"]]
     path = os.path.join(folder, "place.md")
     with open(path, "w", encoding="utf-8") as stream:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* NEON (aarch64, where it is always there). Not yet run on such a machine, so it does the least that pays: scans of 64 elements
- * that skip what is equal to the background by a wide comparison, and the operators' loops as the compiler makes vectors of them. Which
- * elements of a piece differ is then told by the plain scan, so that there is nothing here that could give other bits. */
+ * that skip what is equal to the background by a wide comparison, and the operators' loops as the compiler makes vectors of them.
+ * Which elements of a piece differ is then told by the plain scan, so that there is nothing here that could give other bits. */
 #include <arm_neon.h>
 
 #include "sparse_combine_loops.h"

@@ -141,8 +141,8 @@ static void check_all(const size_t *counts, size_t n)
 #define EDGE_COUNTS 32769
 #else
 #define SHORT_COUNTS 0, 1, 2, 3, 7, 8, 9, 63, 64, 65, 127, 129, 500
-#define LONG_COUNTS 4097, 20011
-#define EDGE_COUNTS 32767, 32768, 32769, 65535, 65536, 65537, 70000
+#define LONG_COUNTS 4097
+#define EDGE_COUNTS 20011, 32767, 32769, 65536, 70000
 #endif
 
 static void test_short(void **state)
@@ -195,6 +195,34 @@ static void test_ranges(void **state)
     bench_cleanup(&b);
 }
 
+/** Vectors that are too large for caches are decoded past them; blocks of every format, not on a cache line. */
+static void test_large(void **state)
+{
+    struct sparse_operator operator;
+    struct sparse_layout layout;
+    struct sparse_tally tally = {0};
+    const size_t count = 8 * 1024 * 1024 + 12345;
+    uint64_t random = 3;
+    assert_true(sparse_operator_predefined(SPARSE_SUM, SPARSE_INT32, &operator));
+    sparse_layout_init(&layout, &operator, count, 1);
+    unsigned char *x = vectors_alloc(count * 4, ODD), *out = vectors_alloc(count * 4, ODD + 4);
+    unsigned char *message = vectors_alloc(sparse_bound(&layout, 0, layout.blocks), ODD);
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t one_in[] = {UINT64_MAX, 100, 3, 1};
+        uint64_t r = unit_random(&random);
+        int32_t element = r % one_in[i / layout.block % 4] == 0 ? (int32_t)(r >> 32) : 5;
+        memcpy(x + i * 4, &element, 4);
+    }
+    (void)sparse_encode(&layout, 0, layout.blocks, x, false, message, &tally);
+    for (int format = 0; format < 4; format++) assert_true(tally.blocks[format] >= layout.blocks / 4);
+    memset(out, 1, count * 4);
+    sparse_decode(&layout, 0, layout.blocks, message, out);
+    assert_memory_equal(out, x, count * 4);
+    vectors_free(x, ODD);
+    vectors_free(out, ODD + 4);
+    vectors_free(message, ODD);
+}
+
 int main(void)
 {
     if (vectors_lack_kernels()) return 77;
@@ -203,6 +231,7 @@ int main(void)
         cmocka_unit_test(test_long),
         cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_large),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,3 +21,6 @@ endfunction()
 lucid_add_sparse_kernel_test(sparse_merge_test sparse_merge_test.c sparse_vectors.c)
 lucid_add_sparse_kernel_test(sparse_operator_test sparse_operator_test.c sparse_vectors.c)
 lucid_add_sparse_test(sparse_format_test sparse_format_test.c sparse_vectors.c)
+if(NOT LUCID_SANITIZE) # their shadow memory makes it too large
+  lucid_add_sparse_test(sparse_huge_test sparse_huge_test.c)
+endif()

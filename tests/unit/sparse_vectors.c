@@ -80,7 +80,10 @@ static void make_element(const struct sparse_operator *operator, bool special, u
 {
     size_t size = operator->size;
     bool reals = all_floats(operator->type) || all_doubles(operator->type) || long_doubles(operator->type);
-    for (size_t i = 0; i < size; i++) to[i] = (unsigned char)unit_random(state);
+    for (size_t i = 0; i < size; i += 8) {
+        uint64_t r = unit_random(state);
+        memcpy(to + i, &r, size - i < 8 ? size - i : 8);
+    }
     if (!reals && operator->type != SPARSE_FLOAT_INT && operator->type != SPARSE_DOUBLE_INT) {
         static const unsigned char extremes[] = {0, 0xff, 0x7f, 0x80, 1, 2};
         if (special) memset(to, extremes[unit_random(state) % COUNT_OF(extremes)], size);
@@ -123,7 +126,8 @@ void vectors_fill(const struct sparse_operator *operator, enum pattern pattern, 
 {
     uint64_t state = seed * 2 + side + 1, bits = seed ^ (side * 77 + 5);
     unsigned char background[SPARSE_MAX_SIZE] = {0}, few[4][SPARSE_MAX_SIZE], *at = vector;
-    bool special = pattern == SPECIAL || pattern == FEW_VALUES;
+    bool special = pattern == SPECIAL || pattern == FEW_VALUES, data[SPARSE_MAX_SIZE];
+    for (size_t b = 0; b < operator->size; b++) data[b] = vectors_is_data(operator, b);
     if (bits == 0) bits = 1;
     for (int i = 0; i < 4; i++) make_element(operator, true, &bits, few[i]);
     if (seed % 3 != 0) make_element(operator, seed % 3 == 1, &bits, background);
@@ -133,11 +137,8 @@ void vectors_fill(const struct sparse_operator *operator, enum pattern pattern, 
         make_element(operator, special, &state, at); /* random padding for the background, too */
         if (exception && pattern == FEW_VALUES) memcpy(at, few[unit_random(&state) % 4], operator->size);
         if (exception) continue;
-        unsigned char garbage[SPARSE_MAX_SIZE];
-        memcpy(garbage, at, operator->size);
         for (size_t b = 0; b < operator->size; b++)
-            if (vectors_is_data(operator, b)) at[b] = background[b];
-            else at[b] = garbage[b];
+            if (data[b]) at[b] = background[b];
     }
 }
 
@@ -164,8 +165,11 @@ static size_t first_difference(const struct sparse_operator *operator, const voi
 {
     const unsigned char *p = a, *q = b;
     if (data && memcmp(p, q, count * operator->size) == 0) return count;
-    for (size_t i = 0; i < count * operator->size; i++)
-        if (p[i] != q[i] && vectors_is_data(operator, i % operator->size) == data) return i / operator->size;
+    for (size_t i = 0; i < count; i++, p += operator->size, q += operator->size) {
+        if (memcmp(p, q, operator->size) == 0) continue;
+        for (size_t b = 0; b < operator->size; b++)
+            if (p[b] != q[b] && vectors_is_data(operator, b) == data) return i;
+    }
     return count;
 }
 
