@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * sparse_huge_test.c: more elements than an int counts: 2^31 + 1029 of one byte, with exceptions at the ends and around 2^31. Skipped
- * where there is no memory for it.
+ * sparse_huge_test.c: more elements than an int counts: 2^31 + 1029 of one byte, with exceptions at the ends and around 2^31.
+ * Skipped where there is no memory for it.
  */
 #include <sys/mman.h>
 
