@@ -17,7 +17,7 @@ import numpy
 #: Compressed rows: `column` and `value` of row r are those from start[r] up to start[r + 1].
 Instance = namedtuple("Instance", "name size start column value")
 
-SIDES = {1024: (8, 8, 16), 4096: (16, 16, 16), 8192: (16, 16, 32), 16384: (16, 32, 32), 65536: (32, 32, 64)}
+SIDES = {1024: (8, 8, 16), 4096: (16, 16, 16), 8192: (16, 16, 32), 16384: (16, 32, 32), 32768: (32, 32, 32), 65536: (32, 32, 64)}
 NAMES = ("sts", "st", "rgg", "cg")
 
 

@@ -141,6 +141,7 @@ def measure_lammps(lab, sheet):
     command = os.path.join(os.environ["LUCID_BUILD_DIR"], "bin", "lucid")
     where = os.path.join(lab.options.results, "lammps")
     for repetition in range(lab.options.lammps_runs):
+        shutil.rmtree(where, ignore_errors=True)
         used, all_ = ticks()
         launch = [wire.LAB, "mpirun", "--map-by", "node", "-n", lab.ranks, "lmp", "-in",
                   os.path.join(wire.ROOT, "examples", "in.lj"), "-var", "side", 24, "-var", "steps", lab.options.lammps_steps,

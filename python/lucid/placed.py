@@ -92,7 +92,7 @@ def _run_placed(arguments, directory: str, rankfile: str, once: Callable) -> int
 
 def _part(arguments, directory: str, name: str, command: List[str]):
     part = copy.copy(arguments)
-    part.place, part.force, part.program = False, False, command
+    part.place, part.program = False, command
     part.output = os.path.join(directory, name)
     return part
 
