@@ -9,7 +9,7 @@ HEAD = """\
 # What reordering brings
 
 Measured on %(date)s with `tools/bench place` (figures are of the CSV files beside this page): %(cpus)s CPUs (%(model)s),
-load averages at the start of the parts (%(load)s), Linux %(linux)s, %(mpi)s. 16 ranks on 4 nodes and 32 on 8 of the
+Linux %(linux)s, %(mpi)s. Load averages at the start of the parts: %(load)s. 16 ranks on 4 nodes and 32 on 8 of the
 [lab](../../lab/README.md), links of 1 Gbit/s and 200 Mbit/s. `bench/place/run --quick` is a few minutes of it,
 `bench/place/run --help` has parts.
 
@@ -54,7 +54,7 @@ deciding, mapping, the new communicator and its groups; t3: n iterations after. 
 repeated on the new order, Lucid has decided from **one** recorded iteration and n whether it would pay; where it said no,
 the reordering was forced (`always`) to know. Cells of more than %(limit)s s are left out: t2 is a few hundredths there. A cell is
 within the noise if the inner half of its %(repetitions)s repetitions reaches to both sides of zero. What Lucid measures once
-per job, at the first question, is not in t2: %(measuring)s.
+per job, at the first question, is not in t2; it is in the totals of figure 7.
 """
 
 SEVEN = """\
@@ -70,8 +70,8 @@ communication; messages alone are the same exchanges without arithmetic, which t
 
 VERDICT = """\
 **Below 1 by more than the noise:** %s; the least total is %.2f. The noise of a class is how far from 1 the inner half of the
-iterations' ratios reaches between two like sides, where nothing was reordered: %s. Of the whole program asking took at most,
-there: %s. Class S is a program of a fifth of a second.
+iterations' ratios reaches between two like sides, where nothing was reordered: %s. Of the whole program asking
+took at most, there: %s.
 """
 
 LAMMPS = """\
@@ -162,8 +162,8 @@ def text(data, about, figures):
         parts += picture(figures, "collectives", "time by size, before and after")
     if data["groups"]:
         repetitions = 1 + max(int(row["repetition"]) for row in data["groups"])
-        parts += [SIX % {"limit": "1", "repetitions": repetitions, "measuring": results.measuring(data["groups"])},
-                  busy(data["groups"]), results.figure6(data["groups"])]
+        parts += [SIX % {"limit": "1", "repetitions": repetitions}, busy(data["groups"]),
+                  results.figure6(data["groups"])]
         parts += picture(figures, "groups", "gain by size and iterations; x: the decision was wrong; dot: within the noise")
     if data["cg"]:
         parts += seven(data) + picture(figures, "cg", "ratios by class and placement")

@@ -77,7 +77,7 @@ def quartiles(values):
 
 
 def milliseconds(seconds):
-    return "%.3g" % (1e3 * seconds)
+    return "{:,.0f}".format(1e3 * seconds) if seconds >= 0.1 else "%.3g" % (1e3 * seconds)
 
 
 def count(number):
@@ -186,12 +186,6 @@ def figure6(rows):
 def accuracy(rows):
     numbers = counted([cell for found in cells(rows).values() for cell in found.values()])
     return numbers
-
-
-def measuring(rows):
-    """The first reordering of a job measures: how long that took."""
-    values = [max(float(row["measuring"]) for row in group) for group in group_by(rows, "nodes", "rate").values()]
-    return "%.0f to %.0f ms" % (1e3 * min(values), 1e3 * max(values))
 
 
 # Figure 7
