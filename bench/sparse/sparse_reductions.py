@@ -33,11 +33,16 @@ def experiments(quick):
         yield "one-node-4", 4, 1, None, 7, jobs([64 * KIB, MIB], few)
         yield "lab-4x4-1gbit", 16, 4, "1gbit", 5, jobs([MIB], few)
         return
-    yield "one-node-4", 4, 1, None, 15, jobs([8 * KIB, 64 * KIB, MIB, 16 * MIB])
-    yield "one-node-8", 8, 1, None, 11, jobs([8 * KIB, MIB]) + jobs([8 * MIB], few)
-    yield "one-node-8-large", 8, 1, None, 7, [(call, "int", 64 * MIB, "random", 0.01) for call in CALLS]
-    yield "lab-4x4-1gbit", 16, 4, "1gbit", 7, jobs([8 * KIB, 64 * KIB, MIB, 8 * MIB])
-    yield "lab-4x4-200mbit", 16, 4, "200mbit", 5, jobs([MIB]) + jobs([8 * MIB], few)
+    yield "one-node-4", 4, 1, None, 11, jobs([8 * KIB, 64 * KIB], few) + jobs([MIB, 16 * MIB])
+    yield "one-node-8", 8, 1, None, 7, jobs([MIB], few) + [(call, "int", 64 * MIB, "random", 0.01) for call in CALLS]
+    yield "lab-4x4-1gbit", 16, 4, "1gbit", 5, jobs([8 * KIB, 64 * KIB], few) + jobs([MIB, 8 * MIB])
+    yield "lab-4x4-200mbit", 16, 4, "200mbit", 3, jobs([MIB]) + jobs([8 * MIB], few)
+
+
+def programs(quick):
+    """(name, ranks, nodes, rate, repetitions, scale) of the programs whose reductions are sparse by nature"""
+    yield "one-node-4", 4, 1, None, 3 if quick else 7, 18 if quick else 20
+    yield "lab-4x4-1gbit", 16, 4, "1gbit", 3 if quick else 5, 18 if quick else 20
 
 
 def environment(build):
@@ -49,27 +54,34 @@ def environment(build):
                 OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_pml="^ucx,cm", OMPI_MCA_osc="^ucx")
 
 
-def measure(results, build, quick):
-    lab = subprocess.run([LAB, "check"], capture_output=True, text=True, check=False)
-    for name, ranks, nodes, rate, repeats, work in experiments(quick):
-        if rate and lab.returncode:
+def launch(results, build, where, words):
+    """Runs a program of the build on one node or in a lab; says so and leaves it out where there is none."""
+    name, ranks, nodes, rate = where
+    start = ["mpirun", "-n", str(ranks)]
+    if rate:
+        lab = subprocess.run([LAB, "check"], capture_output=True, text=True, check=False)
+        if lab.returncode:
             print(f"sparse: {name} is left out: {lab.stdout.strip()}", file=sys.stderr)
-            continue
-        print(f"sparse: {name}, {len(work)} jobs", file=sys.stderr, flush=True)
-        words = [str(word) for job in work for word in job]
-        program = [os.path.join(build, "bench", "sparse_mpi"), os.path.join(results, f"sparse-{name}.csv"), str(nodes), str(repeats)]
-        start = ["mpirun", "-n", str(ranks)]
-        if rate:
-            start = [LAB, "with", "--nodes", str(nodes), "--slots", str(ranks // nodes), "--rate", rate, "--keep", results, "--keep",
-                     build, "--", LAB, *start]
-        subprocess.run([*start, *program, *words], env=environment(build), check=True)
+            return
+        start = [LAB, "with", "--nodes", str(nodes), "--slots", str(ranks // nodes), "--rate", rate, "--keep", results,
+                 "--keep", build, "--", LAB, *start]
+    print(f"sparse: {words[0]}, {name}", file=sys.stderr, flush=True)
+    subprocess.run([*start, os.path.join(build, "bench", words[0]), *words[1:]], env=environment(build), check=True)
+
+
+def measure(results, build, quick):
+    for *where, repeats, work in experiments(quick):
+        file = os.path.join(results, f"sparse-{where[0]}.csv")
+        launch(results, build, where, ["sparse_mpi", file, str(where[2]), str(repeats), *(str(word) for job in work for word in job)])
+    for *where, repeats, scale in programs(quick):
+        launch(results, build, where, ["sparse_programs", os.path.join(results, f"programs-{where[0]}.csv"), str(repeats), str(scale)])
 
 
 def read(results):
     """{experiment: {job: {routine: ([seconds], messages, sent, between)}}}"""
     found = {}
     for file in sorted(os.listdir(results)):
-        if not (file.startswith("sparse-") and file.endswith(".csv")) or "kernels" in file or "volume" in file:
+        if not file.startswith(("sparse-one-node", "sparse-lab")) or not file.endswith(".csv"):
             continue
         table = defaultdict(dict)
         with open(os.path.join(results, file), newline="", encoding="ascii") as stream:
@@ -93,6 +105,22 @@ class Outcome:
         self.volume = least / max(routines["lucid"][2], 1)
         inter = [routines[name][3] for name in DENSE if name in routines]
         self.between = min(inter) / routines["lucid"][3] if routines["lucid"][3] else None
+
+
+def program_rows(results):
+    """The table of the programs: medians of whole runs and of their time in reductions."""
+    yield "| program | where | elements | library, s | lucid, s | ratio | in reductions, library, s | lucid, s | ratio |"
+    yield "|---|---|---|---|---|---|---|---|---|"
+    for file in sorted(name for name in os.listdir(results) if name.startswith("programs-") and name.endswith(".csv")):
+        runs = defaultdict(lambda: ([], []))
+        with open(os.path.join(results, file), newline="", encoding="ascii") as stream:
+            for row in csv.DictReader(stream):
+                for values, column in zip(runs[row["program"], row["elements"], row["routine"]], ("seconds", "reducing")):
+                    values.append(float(row[column]))
+        for program, elements in sorted({key[:2] for key in runs}):
+            (a, b), (c, d) = ([statistics.median(v) for v in runs[program, elements, who]] for who in ("library", "lucid"))
+            yield (f"| {program} | {file[len('programs-'):-len('.csv')]} | {elements} | {a:.3f} | {c:.3f} | {a / c:.2f} | {b:.3f} | "
+                   f"{d:.3f} | {b / d:.2f} |")
 
 
 def shown(size):
@@ -134,6 +162,8 @@ def page(results):
     parts = [HEAD % f"{os.cpu_count()} CPUs ({cpu}), Linux {platform.release()}, one run"]
     for name, table in read(results).items():
         parts += [f"\n## {name}\n", *rows(table)]
+    parts += ["\n## Programs\n", "A breadth-first search, a zero-padded vector, a tally in batches (bench/sparse/sparse_programs.c); the same "
+              "results with both.\n", *program_rows(results)]
     if draw(results):
         parts.append("\n![speed-up by density and call](sparse.svg)")
     with open(os.path.join(results, "sparse.md"), "w", encoding="utf-8") as stream:
