@@ -72,7 +72,8 @@ def _kept(one: dict) -> int:
 
 def totals(startup: Startup) -> Dict[str, Dict[str, float]]:
     """Sums over all communicators."""
-    return {part: {key: sum(one[part][key] for one in startup.communicators) for key in _COST} for part in ("creation", "first_use")}
+    return {part: {key: sum(one[part][key] for one in startup.communicators) for key in _COST}
+            for part in ("creation", "first_use")}
 
 
 def render(startup: Startup, terminal: Terminal, top: int) -> List[str]:
@@ -81,11 +82,11 @@ def render(startup: Startup, terminal: Terminal, top: int) -> List[str]:
     shown = sorted(made, key=lambda one: (-_kept(one), one["name"]))[:max(top, 0)]
     states = {state: sum(one["modules"] == state for one in startup.communicators) for state in ("waiting", "own", "shared")}
     lines = [terminal.bold(f"communicators: {_LAYERS.get(startup.layer, startup.layer)}"),
-             f"{len(startup.communicators)} in all: {states['own']} with modules of their own, {states['shared']} with shared ones, "
-             f"{states['waiting']} without",
+             f"{len(startup.communicators)} in all: {states['own']} with modules of their own, {states['shared']} with shared "
+             f"ones, {states['waiting']} without",
              terminal.bold(f"{'':<24}{'':>6}{'':>20}{'at creation':>22}  {'':<15}{'at first use':>22}"),
-             terminal.bold(f"{'name':<24}{'size':>6}  {'created by':<18}{'bytes':>8}{'sent':>8}{'ids':>6}  {'ready by':<15}{'bytes':>8}"
-                           f"{'sent':>8}{'ids':>6}  modules")]
+             terminal.bold(f"{'name':<24}{'size':>6}  {'created by':<18}{'bytes':>8}{'sent':>8}{'ids':>6}  {'ready by':<15}"
+                           f"{'bytes':>8}{'sent':>8}{'ids':>6}  modules")]
     lines += [_line(one) for one in shown]
     if len(shown) < len(made):
         lines.append(f"and {len(made) - len(shown)} more (--top N)")
@@ -103,6 +104,6 @@ def _line(one: dict) -> str:
     name = name if len(name) <= 23 else name[:22] + "…"
     by = units.plain((one["created_by"] or "inside the library").replace("MPI_", ""))[:17]
     modules = one["modules"] + (f" ({units.plain(one['allreduce'])})" if one["allreduce"] else "")
-    return (f"{name:<24}{one['size']:>6}  {by:<18}{units.size(first['bytes_of_a_process']):>8}{first['messages']:>8}{first['ids']:>6}  "
-            f"{units.plain(one['used_by'] or '-')[:14]:<15}{units.size(second['bytes_of_a_process']):>8}{second['messages']:>8}"
-            f"{second['ids']:>6}  {modules}")
+    return (f"{name:<24}{one['size']:>6}  {by:<18}{units.size(first['bytes_of_a_process']):>8}{first['messages']:>8}"
+            f"{first['ids']:>6}  {units.plain(one['used_by'] or '-')[:14]:<15}{units.size(second['bytes_of_a_process']):>8}"
+            f"{second['messages']:>8}{second['ids']:>6}  {modules}")

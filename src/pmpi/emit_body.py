@@ -180,7 +180,7 @@ MADE = {"newcomm", "newintercomm", "newintracomm", "intercomm"}
 def makes_communicators(function):
     """Whether a call makes communicators, for the program or, as windows and files do, for itself."""
     if function.kind == "COMM":
-        return function.action in ("label", "icomm", "arrange") and len(function.arguments) > 1 and bool(MADE & set(function.arguments))
+        return function.action in ("label", "icomm", "arrange") and bool(MADE & set(function.arguments))
     return function.action == "window" or function.name == "File_open"
 
 

@@ -12,8 +12,8 @@ COST = {"bytes": 0, "bytes_of_a_process": 0, "ids": 0, "messages": 0, "message_b
 
 
 def communicator(name, **values):
-    return {"name": name, "number": 3, "size": 4, "created_by": "MPI_Comm_dup", "used_by": None, "modules": "waiting", "allreduce": None,
-            "freed": False, "creation": dict(COST), "first_use": dict(COST), **values}
+    return {"name": name, "number": 3, "size": 4, "created_by": "MPI_Comm_dup", "used_by": None, "modules": "waiting",
+            "allreduce": None, "freed": False, "creation": dict(COST), "first_use": dict(COST), **values}
 
 
 @pytest.fixture
@@ -33,7 +33,8 @@ def test_show_adds_up_and_sorts(lucid, report):
                          creation=dict(COST, bytes=8000, bytes_of_a_process=2000, ids=1, messages=18),
                          first_use=dict(COST, bytes=160000, bytes_of_a_process=40000, ids=4, messages=774))
     small = communicator("small", creation=dict(COST, bytes=4000, bytes_of_a_process=1000, ids=1, messages=18))
-    done = lucid("show", report({"format": "lucid-startup", "version": 1, "layer": "share", "ranks": 4, "communicators": [small, large]}))
+    done = lucid("show", report({"format": "lucid-startup", "version": 1, "layer": "share", "ranks": 4,
+                                 "communicators": [small, large]}))
     lines = done.out.splitlines()
     assert done.code == 0
     first = next(i for i, line in enumerate(lines) if line.startswith("large "))
@@ -72,9 +73,10 @@ def run(lucid, tmp_path, mode):
                                                        ("alone", "own", "own", "own")])
 def test_what_communicators_cost(lucid, tmp_path, mode, first, second, idle):
     data, found = run(lucid, tmp_path, mode)
-    assert data["ranks"] == 3 and [found[name]["modules"] for name in ("first", "second", "idle", "child")] == [first, second, idle, idle]
-    assert all(found[name]["created_by"] == "MPI_Comm_dup" and found[name]["size"] == 3 for name in ("first", "second", "idle", "child"))
-    assert [found[name]["used_by"] for name in ("first", "second", "idle", "child")] == ["barrier", "barrier", None, None]
+    dups = [found[name] for name in ("first", "second", "idle", "child")]
+    assert data["ranks"] == 3 and [one["modules"] for one in dups] == [first, second, idle, idle]
+    assert all(one["created_by"] == "MPI_Comm_dup" and one["size"] == 3 for one in dups)
+    assert [one["used_by"] for one in dups] == ["barrier", "barrier", None, None]
     assert found["idle"]["freed"] and not found["first"]["freed"]
     # three allreduces of one number agree on a context id: 2 (p - 1) messages each
     assert found["child"]["creation"]["messages"] == 12 and found["child"]["creation"]["ids"] == 1

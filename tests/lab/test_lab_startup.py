@@ -35,8 +35,8 @@ def settings(layer="share", **more):
 @pytest.mark.parametrize("ranks, more", [(16, {}), (13, {}), (6, {}), (4, {}), (16, {"LUCID_LAZY_GROUPS": "2"})])
 def test_random_programs(cluster, ranks, more):
     # Open MPI 4.1.4's han by itself puts what it gathers in a wrong order where ranks are dealt out round-robin
-    done = cluster.run("mpirun", "--map-by", "node", *settings(LUCID_TEST_LAZY="wait", LUCID_TEST_NO_GATHER="1", **more), "-n", ranks,
-                       program("lazy_random"), "1", "3")
+    words = settings(LUCID_TEST_LAZY="wait", LUCID_TEST_NO_GATHER="1", **more)
+    done = cluster.run("mpirun", "--map-by", "node", *words, "-n", ranks, program("lazy_random"), "1", "3")
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -54,8 +54,8 @@ def books(cluster, mode):
         pytest.skip("cli_dups is not there: run this test through ctest -L lab")
     with tempfile.TemporaryDirectory(dir=BUILD) as home: # the nodes see the build, not each other's /tmp
         report = os.path.join(home, "report")
-        command = [sys.executable, os.path.join(BUILD, "bin", "lucid"), "run", "--startup=" + mode, "-q", "-o", report, "--", LAB, "mpirun", "-x",
-                   "OMPI_MCA_coll_han_priority=40", "-n", "16", dups]
+        command = [sys.executable, os.path.join(BUILD, "bin", "lucid"), "run", "--startup=" + mode, "-q", "-o", report, "--", LAB,
+                   "mpirun", "-x", "OMPI_MCA_coll_han_priority=40", "-n", "16", dups]
         done = subprocess.run(command, env=cluster.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               universal_newlines=True, timeout=200)
         if done.returncode == 125:

@@ -29,7 +29,8 @@ lucid_add_mpi_test(lazy_mix_alone PROGRAM lazy_mix ENV ${alone} ${gentle})
 lucid_add_mpi_test(lazy_mix_off PROGRAM lazy_mix NP 3 ENV ${lazy_path} ${gentle} LUCID_LAZY=off LUCID_TEST_LAZY=off)
 lucid_add_mpi_test(lazy_mix_delay PROGRAM lazy_mix NP 3 5 ENV ${waits} ${gentle} LUCID_LAZY=delay)
 lucid_add_mpi_test(lazy_mix_threads PROGRAM lazy_mix NP 2 5 ARGS threads ENV ${waits} ${no_sharing} ${no_window})
-lucid_add_mpi_test(lazy_mix_excluded PROGRAM lazy_mix NP 2 ENV ${lazy_path} LUCID_LAZY=share ${gentle} OMPI_MCA_coll=^lazy LUCID_TEST_LAZY=none)
+lucid_add_mpi_test(lazy_mix_excluded PROGRAM lazy_mix NP 2
+                   ENV ${lazy_path} LUCID_LAZY=share ${gentle} OMPI_MCA_coll=^lazy LUCID_TEST_LAZY=none)
 # other components below and above, and another provider of nonblocking operations
 lucid_add_mpi_test(lazy_mix_basic PROGRAM lazy_mix NP 3 ENV ${waits} ${gentle} OMPI_MCA_coll=^tuned,han)
 lucid_add_mpi_test(lazy_mix_sync PROGRAM lazy_mix NP 3 ENV ${waits} ${gentle} ${no_sharing} OMPI_MCA_coll_sync_priority=60

@@ -15,7 +15,8 @@ static inline long long lazy_counter_of(const char *full)
     MPI_T_pvar_session session;
     MPI_T_pvar_handle handle;
     if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS) return -1;
-    if (MPI_T_pvar_get_index(full, MPI_T_PVAR_CLASS_LEVEL, &index) == MPI_SUCCESS && MPI_T_pvar_session_create(&session) == MPI_SUCCESS) {
+    if (MPI_T_pvar_get_index(full, MPI_T_PVAR_CLASS_LEVEL, &index) == MPI_SUCCESS &&
+        MPI_T_pvar_session_create(&session) == MPI_SUCCESS) {
         if (MPI_T_pvar_handle_alloc(session, index, NULL, &handle, &count) == MPI_SUCCESS) {
             if (MPI_T_pvar_read(session, handle, &value) == MPI_SUCCESS) found = (long long)value;
             MPI_T_pvar_handle_free(session, &handle);

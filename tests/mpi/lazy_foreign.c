@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * lazy_foreign.c: beside a component that communicates when it is set up (coll/talker): never within a nonblocking operation, at the
- * first blocking one, and not at all for communicators that make none. With an argument, under MPI_THREAD_MULTIPLE: Open MPI's own
- * way, set up in MPI_Init.
+ * lazy_foreign.c: beside a component that communicates when it is set up (coll/talker): never within a nonblocking operation, at
+ * the first blocking one, and not at all for communicators that make none. With an argument, under MPI_THREAD_MULTIPLE: Open MPI's
+ * own way, set up in MPI_Init.
  */
 #include "lazy_check.h"
 

@@ -56,8 +56,8 @@ static int register_parameters(void)
 {
     (void)mca_base_component_pvar_register(&mca_coll_talker_component.collm_version, "setups", "modules set up", OPAL_INFO_LVL_9,
                                            MCA_BASE_PVAR_CLASS_LEVEL, MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, NULL,
-                                           MCA_BASE_VAR_BIND_NO_OBJECT, MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS, NULL,
-                                           NULL, NULL, &setups);
+                                           MCA_BASE_VAR_BIND_NO_OBJECT, MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS,
+                                           NULL, NULL, NULL, &setups);
     return OMPI_SUCCESS;
 }
 
