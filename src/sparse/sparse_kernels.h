@@ -48,8 +48,6 @@ struct sparse_moves {
 typedef void sparse_combine_fn(const void *left, const void *right, void *out, size_t count);
 /* Whether value op dense, or dense op value when `on_right`, is dense, bit by bit, for all elements. */
 typedef bool sparse_unchanged_fn(const void *value, bool on_right, const void *dense, size_t count);
-/* Copies past the caches, for everybody to see when it returns. */
-typedef void sparse_stream_fn(const void *from, size_t bytes, void *to);
 /* The positions of the bits of a mask, of which there are `room`. */
 typedef void sparse_locate_fn(const uint64_t *mask, size_t words, size_t room, unsigned char *positions);
 
@@ -61,7 +59,6 @@ struct sparse_kernels {
     const char *name;
     struct sparse_moves moves[SPARSE_WIDTHS];
     sparse_locate_fn *locate;
-    sparse_stream_fn *stream; /* NULL: there is no such thing */
     /* NULL: the operator's own loop. */
     sparse_combine_fn *combine[SPARSE_OPS][SPARSE_TYPES];
     /* NULL: not worth asking. */

@@ -211,19 +211,6 @@ static inline __m256i expanded(const unsigned char *at, uint64_t lanes, __m256i 
 MOVES(4)
 MOVES(8)
 
-static void stream(const void *from, size_t bytes, void *to)
-{
-    const unsigned char *at = from;
-    unsigned char *out = to;
-    size_t head = (size_t)(-(uintptr_t)out & 31);
-    if (head > bytes) head = bytes;
-    memcpy(out, at, head);
-    for (at += head, out += head, bytes -= head; bytes >= 32; bytes -= 32, at += 32, out += 32)
-        _mm256_stream_si256((__m256i *)out, load(at));
-    memcpy(out, at, bytes);
-    _mm_sfence();
-}
-
 #define PLAIN(width)                                                                                                             \
     {scan_##width, plain_compress_##width, plain_expand_##width, plain_operand_##width, plain_take_##width, plain_put_##width,   \
      plain_pair_##width, plain_fill_##width}
@@ -235,6 +222,5 @@ void sparse_kernels_avx2(struct sparse_kernels *kernels)
 {
     static const struct sparse_moves moves[] = {PLAIN(1), PLAIN(2), BETTER(4), BETTER(8), PLAIN(16)};
     for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) kernels->moves[i] = moves[i];
-    kernels->stream = stream;
     fill_combinations(kernels);
 }

@@ -173,19 +173,6 @@ static void locate(const uint64_t *mask, size_t words, size_t room, unsigned cha
     }
 }
 
-static void stream(const void *from, size_t bytes, void *to)
-{
-    const unsigned char *at = from;
-    unsigned char *out = to;
-    size_t head = (size_t)(-(uintptr_t)out & 63);
-    if (head > bytes) head = bytes;
-    memcpy(out, at, head);
-    for (at += head, out += head, bytes -= head; bytes >= 64; bytes -= 64, at += 64, out += 64)
-        _mm512_stream_si512((void *)out, _mm512_loadu_si512(at));
-    memcpy(out, at, bytes);
-    _mm_sfence();
-}
-
 static void fill_moves(struct sparse_moves *moves, struct sparse_moves better)
 {
     moves->scan = better.scan;
@@ -207,6 +194,5 @@ void sparse_kernels_avx512(struct sparse_kernels *kernels)
     fill_moves(&kernels->moves[SPARSE_WIDTH_8], BETTER(uint64_t));
     fill_moves(&kernels->moves[SPARSE_WIDTH_16], (struct sparse_moves){.scan = scan_16});
     kernels->locate = locate;
-    kernels->stream = stream;
     fill_combinations(kernels);
 }

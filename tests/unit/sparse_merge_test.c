@@ -195,7 +195,7 @@ static void test_ranges(void **state)
     bench_cleanup(&b);
 }
 
-/** Vectors that are too large for caches are decoded past them; blocks of every format, not on a cache line. */
+/** Many blocks of every format in one vector, larger than caches and not on a cache line. */
 static void test_large(void **state)
 {
     struct sparse_operator operator;
