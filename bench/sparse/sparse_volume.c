@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * sparse_volume.c: what sparse reductions put on the wire, on simulated ranks: no clock but the modelled one, the same figures on every
- * machine.
+ * sparse_volume.c: what sparse reductions put on the wire, on simulated ranks: no clock but the modelled one, the same figures
+ * on every machine.
  *
  * sparse_volume [--quick]     CSV on standard output
  *
- * received: the most bytes that one rank receives, which is what a reduction waits for (of a Reduce: the root, its part of the halving and
- * the gather). dense: the same for a dense Rabenseifner. bound: the least for a halving, and a gather for other than Reduce_scatter_block,
- * if exceptions lie at random, at the same positions, or disjoint, and every message has the shortest of: dense, bitmap and values, 32-bit
- * indices and values, two-level bitmap and values. seconds: the critical path at 30 us and 1 Gbit/s; dense_seconds: a dense Rabenseifner's.
+ * received: the most bytes that one rank receives, which is what a reduction waits for (of a Reduce: the root, its part of the
+ * halving and the gather). dense: the same for a dense Rabenseifner. bound: the least for a halving, and a gather for other
+ * than Reduce_scatter_block, if exceptions lie at random, at the same positions, or disjoint, and every message has the
+ * shortest of: dense, bitmap and values, 32-bit indices and values, two-level bitmap and values. seconds: the critical path at
+ * 30 us and 1 Gbit/s; dense_seconds: a dense Rabenseifner's.
  */
 #include <math.h>
 #include <stdio.h>
@@ -22,8 +23,9 @@ static const struct { enum sim_pattern pattern; const char *name; } patterns[] =
     {SIM_POWER_LAW, "power law"}};
 
 static const struct { enum sparse_algorithm algorithm; int most_ranks; } algorithms[] = {
-    {SPARSE_REDUCE_HALVING, 1024},      {SPARSE_REDUCE_BINOMIAL, 64},  {SPARSE_REDUCE_DIRECT, 64},    {SPARSE_SCATTER_HALVING, 1024},
-    {SPARSE_SCATTER_PAIRWISE, 64},      {SPARSE_ALLREDUCE_HALVING, 1024}, {SPARSE_ALLREDUCE_DOUBLING, 64}, {SPARSE_ALLREDUCE_RING, 64}};
+    {SPARSE_REDUCE_HALVING, 1024},    {SPARSE_REDUCE_BINOMIAL, 64},    {SPARSE_REDUCE_DIRECT, 64},
+    {SPARSE_SCATTER_HALVING, 1024},   {SPARSE_SCATTER_PAIRWISE, 64},
+    {SPARSE_ALLREDUCE_HALVING, 1024}, {SPARSE_ALLREDUCE_DOUBLING, 64}, {SPARSE_ALLREDUCE_RING, 64}};
 
 static double union_of(const char *pattern, double density, double ranks)
 {
@@ -47,8 +49,8 @@ static double bound_of(const char *pattern, double density, double size, int ran
     return sum;
 }
 
-static void measure(enum sparse_algorithm algorithm, int ranks, int operator, size_t bytes, enum sim_pattern pattern, const char *name,
-                    double density)
+static void measure(enum sparse_algorithm algorithm, int ranks, int operator, size_t bytes, enum sim_pattern pattern,
+                    const char *name, double density)
 {
     struct sparse_operator op = sim_operator(operator);
     struct sim_report report;
@@ -84,7 +86,8 @@ static void measure_patterns(enum sparse_algorithm algorithm, int ranks, int ope
         for (size_t d = 0; d < sizeof densities / sizeof *densities; d++) {
             bool disjoint = patterns[p].pattern == SIM_DISJOINT;
             if (disjoint && d > 0) continue;
-            measure(algorithm, ranks, operator, bytes, patterns[p].pattern, patterns[p].name, disjoint ? 1.0 / ranks : densities[d]);
+            double density = disjoint ? 1.0 / ranks : densities[d];
+            measure(algorithm, ranks, operator, bytes, patterns[p].pattern, patterns[p].name, density);
         }
 }
 

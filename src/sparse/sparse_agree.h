@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The agreement before a reduction: a recursive doubling of a few numbers (whole ones, so that the order of the sums does not matter). */
+/* The agreement before a reduction: a recursive doubling of a few numbers (whole ones, so that the order of the sums does not
+ * matter). */
 #ifndef LUCID_SPARSE_AGREE_H
 #define LUCID_SPARSE_AGREE_H
 

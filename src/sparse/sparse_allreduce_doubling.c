@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Allreduce by recursive doubling: in step k the ranks whose places differ in bit k exchange all they hold and join it, the lower rank's on
- * the left on both sides, so that all ranks compute the same bits.
+/* Allreduce by recursive doubling: in step k the ranks whose places differ in bit k exchange all they hold and join it, the
+ * lower rank's on the left on both sides, so that all ranks compute the same bits.
  *
- * When: short vectors; and long ones whose inputs are disjoint: what is exchanged then doubles in each step and adds up to the union,
- * n (p-1)/p, half of what halving and an allgather move ("everyone fills its part" of a zero-padded vector). For those and numbers of
- * ranks that are no power of two there is sparse_allreduce_ring.c.
- * Cost: sum over k < s of (alpha + beta n e(u(2^k)) + gamma n (2 e(u(2^k)) + e(u(2^(k+1))))), the fold, and alpha + beta n e(u(p)) to hand
- * the result back to the ranks that stood aside. Dense: s (alpha + beta n + gamma n).
+ * When: short vectors; and long ones whose inputs are disjoint: what is exchanged then doubles in each step and adds up to the
+ * union, n (p-1)/p, half of what halving and an allgather move ("everyone fills its part" of a zero-padded vector). For those
+ * and numbers of ranks that are no power of two there is sparse_allreduce_ring.c.
+ * Cost: sum over k < s of (alpha + beta n e(u(2^k)) + gamma n (2 e(u(2^k)) + e(u(2^(k+1))))), the fold, and alpha + beta n
+ * e(u(p)) to hand the result back to the ranks that stood aside. Dense: s (alpha + beta n + gamma n).
  * Source: Thakur, Rabenseifner and Gropp, IJHPCA 2005; on sparse vectors SparCML (Renggli et al., SC 2019). */
 #include "sparse_slice.h"
 #include "sparse_step.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Allreduce by recursive halving and an allgather: Rabenseifner's algorithm. Every part is computed once, by one rank, and handed to all
- * the others encoded, so that all have the same bits.
+/* Allreduce by recursive halving and an allgather: Rabenseifner's algorithm. Every part is computed once, by one rank, and
+ * handed to all the others encoded, so that all have the same bits.
  *
  * When: long vectors, unless the inputs are disjoint.
- * Cost: that of halving (sparse_halving.c), and sum over k < s of (alpha + beta n/2^(k+1) e(u(p))), n written, and for the ranks that stood
- * aside alpha + beta n e(u(p)). Dense: 2 s alpha + 2 (p-1)/p beta n + (p-1)/p gamma n.
+ * Cost: that of halving (sparse_halving.c), and sum over k < s of (alpha + beta n/2^(k+1) e(u(p))), n written, and for the ranks
+ * that stood aside alpha + beta n e(u(p)). Dense: 2 s alpha + 2 (p-1)/p beta n + (p-1)/p gamma n.
  * Source: Rabenseifner, ICCS 2004; Rabenseifner and Traeff, EuroPVM/MPI 2004. */
 #include "sparse_slice.h"
 #include "sparse_step.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Allreduce without a reduction on the way: every encoded vector goes once around a ring, and every rank adds all of them in rank order,
- * which makes the bits the same everywhere.
+/* Allreduce without a reduction on the way: every encoded vector goes once around a ring, and every rank adds all of them in
+ * rank order, which makes the bits the same everywhere.
  *
- * When: disjoint inputs ("everyone fills its part"): the vectors together are about as long as their union, which every rank has to
- * receive anyway, for any number of ranks. The messages of a slice are kept until all are there; slices are cut so that they fit.
+ * When: disjoint inputs ("everyone fills its part"): the vectors together are about as long as their union, which every rank has
+ * to receive anyway, for any number of ranks. The messages of a slice are kept until all are there; slices are cut so that they
+ * fit.
  * Cost: (p-1) (alpha + beta n e(d) + gamma n e(d)), and n written; alpha once per slice. Dense: (p-1) (alpha + beta n).
  * Source: ring allgather; on sparse vectors SparCML's split allgather (Renggli et al., SC 2019). */
 #include "sparse_slice.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rates of this machine: the block functions at work on vectors of doubles that do not fit L2, each the best of a few times. Sums of
- * doubles stand for all operators; others are slower, here and in the MPI library. */
+/* The rates of this machine: the block functions at work on vectors of doubles that do not fit L2, each the best of a few
+ * times. Sums of doubles stand for all operators; others are slower, here and in the MPI library. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

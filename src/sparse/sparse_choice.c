@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The choice: every rank evaluates the same formulas (sparse_model.c) on the same agreed numbers and takes the cheapest of the algorithms of
- * the kind, encoded or dense, or the MPI library's own routine unless ours gains at least the margin. */
+/* The choice: every rank evaluates the same formulas (sparse_model.c) on the same agreed numbers and takes the cheapest of the
+ * algorithms of the kind, encoded or dense, or the MPI library's own routine unless ours gains at least the margin. */
 #include "sparse_state.h"
 
 /* Without anything learned, inputs are taken for independent. */
@@ -13,8 +13,8 @@ static const struct range { enum sparse_algorithm first, last; } ranges[SPARSE_K
     [SPARSE_SCAN] = {SPARSE_SCAN_DOUBLING, SPARSE_SCAN_DOUBLING},
     [SPARSE_EXSCAN] = {SPARSE_SCAN_DOUBLING, SPARSE_SCAN_DOUBLING}};
 
-struct sparse_estimate sparse_choice_estimate(const struct sparse_call *call, const struct sparse_parameters *parameters, size_t elements,
-                                              const struct sparse_terms *terms)
+struct sparse_estimate sparse_choice_estimate(const struct sparse_call *call, const struct sparse_parameters *parameters,
+                                              size_t elements, const struct sparse_terms *terms)
 {
     struct sparse_estimate e = {.elements = elements, .size = call->operator.size, .ranks = call->transport->size,
                                 .commutative = call->operator.commutative, .growth = INDEPENDENT,

@@ -254,8 +254,8 @@ const char *sparse_outcome_text(const struct sparse_outcome *outcome, int rank, 
     case SPARSE_NO_ERROR: snprintf(text, size, "rank %d: %s: no error", rank, name); break;
     case SPARSE_NO_MEMORY: snprintf(text, size, "rank %d: a rank has no memory for a sparse reduction; free some", rank); break;
     case SPARSE_CORRUPT:
-        snprintf(text, size, "rank %d: %s: a message from rank %d is damaged or of another version of Lucid; the result is void", rank,
-                 name, outcome->peer);
+        snprintf(text, size, "rank %d: %s: a message from rank %d is damaged or of another version of Lucid; the result is void",
+                 rank, name, outcome->peer);
         break;
     case SPARSE_PEER_FAILED:
         snprintf(text, size, "rank %d: %s: rank %d has failed, see its message; the result is void", rank, name, outcome->peer);

@@ -13,26 +13,26 @@
  *     sparse_collective_outcome(c, &outcome);
  *     sparse_collective_destroy(c);
  *
- * Collective: every rank of the transport makes the same calls in the same order (as MPI demands), with the same kind, count(s),
- * operator, root, parameters and flags. The step never blocks; a nonblocking operation calls it from the library's progress until it is
- * not SPARSE_PENDING. Steps of one collective come from one thread at a time; different collectives may step concurrently,
- * those of one state if the caller holds a lock over create, step and destroy of that state.
+ * Collective: every rank of the transport makes the same calls in the same order (as MPI demands), with the same kind,
+ * count(s), operator, root, parameters and flags. The step never blocks; a nonblocking operation calls it from the library's
+ * progress until it is not SPARSE_PENDING. Steps of one collective come from one thread at a time; different collectives may
+ * step concurrently, those of one state if the caller holds a lock over create, step and destroy of that state.
  *
  * What is promised: nothing is written to `output` before all ranks have agreed to run the reduction here, so that after
- * SPARSE_NOT_OURS both buffers are as they were. `output` of a rank that gets no result (not the root of a Reduce; rank 0 of an Exscan) is never touched and may be
- * NULL. `input` is never written unless it is `output`. Every element is combined in rank order, x0 op x1 op ..., with a bracketing
- * that depends on the algorithm, the number of ranks and nothing else; with one algorithm every rank sees the same bits. The result is
- * that of `operator.apply` over that bracketing, bit by bit.
+ * SPARSE_NOT_OURS both buffers are as they were. `output` of a rank that gets no result (not the root of a Reduce; rank 0 of
+ * an Exscan) is never touched and may be NULL. `input` is never written unless it is `output`. Every element is combined in
+ * rank order, x0 op x1 op ..., with a bracketing that depends on the algorithm, the number of ranks and nothing else; with one
+ * algorithm every rank sees the same bits. The result is that of `operator.apply` over that bracketing, bit by bit.
  *
- * Failure: SPARSE_FAILED is final; the outcome says what happened. An error of the transport ends the collective on this rank at once
- * (as an error inside the library's own routine does). A message that cannot be decoded, and every rank that hears of it, takes
- * part until the end with empty messages, so that nobody waits for ever; those ranks get SPARSE_FAILED and no output that
- * may be used (part of `output` may be written).
+ * Failure: SPARSE_FAILED is final; the outcome says what happened. An error of the transport ends the collective on this rank
+ * at once (as an error inside the library's own routine does). A message that cannot be decoded, and every rank that hears of
+ * it, takes part until the end with empty messages, so that nobody waits for ever; those ranks get SPARSE_FAILED and no output
+ * that may be used (part of `output` may be written).
  *
- * Memory: everything is allocated in create, before anything is sent. A rank that cannot says so in the first agreement, and all
- * ranks get SPARSE_NOT_OURS from step (SPARSE_FAILED with SPARSE_NO_MEMORY when the call may not be passed on). The handle
- * itself comes from the state if there is no memory; only when that one is also taken (a second unfinished collective on the same state)
- * create returns SPARSE_FAILED, alone. */
+ * Memory: everything is allocated in create, before anything is sent. A rank that cannot says so in the first agreement, and
+ * all ranks get SPARSE_NOT_OURS from step (SPARSE_FAILED with SPARSE_NO_MEMORY when the call may not be passed on). The handle
+ * itself comes from the state if there is no memory; only when that one is also taken (a second unfinished collective on the
+ * same state) create returns SPARSE_FAILED, alone. */
 #ifndef LUCID_SPARSE_COLLECTIVE_H
 #define LUCID_SPARSE_COLLECTIVE_H
 
@@ -58,7 +58,8 @@ struct sparse_call {
     enum sparse_kind kind;
     /* The rank's own vector. MPI_IN_PLACE: pass the receive buffer as both, where MPI takes the input from it. */
     const void *input;
-    /* REDUCE: the root's `count` elements. REDUCE_SCATTER: this rank's share (in place: at the start of the input, as MPI has it). */
+    /* REDUCE: the root's `count` elements. REDUCE_SCATTER: this rank's share (in place: at the start of the input, as MPI has
+     * it). */
     void *output;
     /* Elements of the vector; REDUCE_SCATTER_BLOCK is REDUCE_SCATTER with `counts` NULL: then of one rank's share. */
     size_t count;
@@ -67,19 +68,21 @@ struct sparse_call {
     int root;                        /* REDUCE */
     /* Stays until destroy; may be shared by all calls on a communicator. */
     const struct sparse_transport *transport;
-    int tag; /* tag .. tag + SPARSE_TAGS - 1 belong to this call until all ranks are done: unfinished collectives of one transport differ */
+    /* tag .. tag + SPARSE_TAGS - 1 belong to this call until all ranks are done: unfinished collectives of one transport differ */
+    int tag;
     struct sparse_state *state;
     const struct sparse_parameters *parameters; /* read during create only; the same values on all ranks */
-    /* The call may be handed to the library's own routine after messages were exchanged, i.e. step may return SPARSE_NOT_OURS. True for
-     * blocking calls. False for nonblocking and persistent ones, where the ranks learn it at different moments relative to their other
-     * collectives and so would start the library's routines in different orders: they run here in dense form instead. Calls with false
-     * decide in create by size, kind and operator only. */
+    /* The call may be handed to the library's own routine after messages were exchanged, i.e. step may return SPARSE_NOT_OURS.
+     * True for blocking calls. False for nonblocking and persistent ones, where the ranks learn it at different moments
+     * relative to their other collectives and so would start the library's routines in different orders: they run here in
+     * dense form instead. Calls with false decide in create by size, kind and operator only. */
     bool may_pass_on;
 };
 
 /* Decides what can be decided without a message: SPARSE_NOT_OURS for one rank, no elements, vectors shorter than
- * parameters.short_bytes, operators that are not known element-wise (operator.apply NULL), and while the back-off of the vector's size
- * class lasts. Otherwise samples the vector, allocates, and returns SPARSE_PENDING. *collective is NULL unless SPARSE_PENDING. */
+ * parameters.short_bytes, operators that are not known element-wise (operator.apply NULL), and while the back-off of the
+ * vector's size class lasts. Otherwise samples the vector, allocates, and returns SPARSE_PENDING. *collective is NULL unless
+ * SPARSE_PENDING. */
 enum sparse_status sparse_collective_create(const struct sparse_call *call, struct sparse_collective **collective);
 
 /* Goes on as far as it can. SPARSE_PENDING: call again, after the transport has made progress. */

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the algorithms on a hypercube share: the fold for numbers of ranks that are no power of two, and recursive halving.
  *
- * Recursive halving: s steps; in step k the ranks whose places differ in bit k exchange halves of what they hold and join them. The
- * nearest ranks come first: groups of consecutive ranks are joined with their neighbours, so that the order of the operands is kept,
- * the largest messages stay close, and with sparse vectors the unions fill up only after the messages have become short.
+ * Recursive halving: s steps; in step k the ranks whose places differ in bit k exchange halves of what they hold and join them.
+ * The nearest ranks come first: groups of consecutive ranks are joined with their neighbours, so that the order of the operands
+ * is kept, the largest messages stay close, and with sparse vectors the unions fill up only after the messages have become
+ * short.
  *
  * Cost with p = 2^s, n elements, e(d) bytes per element of density d, u(k) the union's density of k ranks:
  *     sum over k < s of (alpha + beta n/2^(k+1) e(u(2^k)) + gamma n/2^(k+1) (2 e(u(2^k)) + e(u(2^(k+1)))))
  * Fold: alpha + beta n e(d) + gamma n (2 e(d) + e(u(2))) more.
- * Source: Rabenseifner, ICCS 2004; Rabenseifner and Traeff, EuroPVM/MPI 2004; the order of the bits: van de Geijn's bidirectional exchange. */
+ * Source: Rabenseifner, ICCS 2004; Rabenseifner and Traeff, EuroPVM/MPI 2004; the order of the bits: van de Geijn's
+ * bidirectional exchange. */
 #include "sparse_slice.h"
 #include "sparse_step.h"
 
@@ -34,14 +36,15 @@ enum sparse_status sparse_halve(struct sparse_slice *s)
 {
     const struct sparse_fold *fold = &s->fold;
     size_t position = (size_t)sparse_fold_position(fold, fold->self);
-    struct sparse_span keep;
+    struct sparse_span keep, give;
     STEP_BEGIN(s->inner);
     s->extent = s->positions;
     for (s->k = 0; s->k < fold->steps; s->k++) {
         s->extent /= 2;
         s->base = position & ~(s->extent - 1);
         keep = (struct sparse_span){s->base, s->extent};
-        sparse_exchange(s, (struct sparse_span){s->base ^ s->extent, s->extent}, keep, sparse_fold_rank(fold, fold->self ^ 1 << s->k));
+        give = (struct sparse_span){s->base ^ s->extent, s->extent};
+        sparse_exchange(s, give, keep, sparse_fold_rank(fold, fold->self ^ 1 << s->k));
         STEP_AWAIT(sparse_wait_slot(s, 0));
         keep = (struct sparse_span){s->base, s->extent};
         sparse_join(s, keep, sparse_ranks_after(s, s->k + 1), s->k + 1 < fold->steps ? sparse_free_area(s) : 3);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The cost formulas. Every algorithm's file has its own in words; here they are in seconds of the slowest rank.
  *
- * A step is latency + bytes on the wire + encoded bytes read and written at the merge rate (dense: operand bytes at the rate of adding).
- * Step k of the cube reaches 2^k ranks far: inside the node while that is less than the ranks of a node, else over the network, which the
- * node's ranks share. Transfers and work overlap except for the first and last slice's.
+ * A step is latency + bytes on the wire + encoded bytes read and written at the merge rate (dense: operand bytes at the rate
+ * of adding). Step k of the cube reaches 2^k ranks far: inside the node while that is less than the ranks of a node, else over
+ * the network, which the node's ranks share. Transfers and work overlap except for the first and last slice's.
  *
- * Ranks must come to the same answer, to the bit, on processors for which the mathematical library has different code: only IEEE's
- * basic operations are used, also for logarithms and powers. */
+ * Ranks must come to the same answer, to the bit, on processors for which the mathematical library has different code: only
+ * IEEE's basic operations are used, also for logarithms and powers. */
 #include "sparse_model.h"
 
 #include <math.h>
@@ -165,8 +165,8 @@ static void handing_back(struct costs *c, double elements)
     if (c->folds) message(c, 1, elements * encoded(c, c->estimate->ranks));
 }
 
-/* p - 1 messages of `elements` as they were at the start, added to a dense result. A ring's slowest edge, and most of the messages of
- * the others, are between nodes; a ring has one such edge per node, which it does not share. */
+/* p - 1 messages of `elements` as they were at the start, added to a dense result. A ring's slowest edge, and most of the
+ * messages of the others, are between nodes; a ring has one such edge per node, which it does not share. */
 static void directly(struct costs *c, double elements, bool ring)
 {
     double p = c->estimate->ranks, bytes = elements * encoded(c, 1);
@@ -210,7 +210,8 @@ int sparse_ring_room(int ranks, size_t slice_bytes)
 static double seconds(enum sparse_algorithm algorithm, bool dense, bool library, const struct sparse_estimate *e,
                       const struct sparse_parameters *parameters)
 {
-    double size = (double)e->size, bytes = (double)e->elements * size, slice = fmax((double)parameters->slice_bytes, 8192.0 * e->ranks);
+    double size = (double)e->size, bytes = (double)e->elements * size;
+    double slice = fmax((double)parameters->slice_bytes, 8192.0 * e->ranks);
     double slices = fmax(1, floor(bytes / slice));
     if (algorithm == SPARSE_ALLREDUCE_RING)
         slices = ceil(slices * e->ranks / sparse_ring_room(e->ranks, (size_t)(bytes / slices)));
@@ -244,5 +245,6 @@ static double library(enum sparse_algorithm like, const struct sparse_estimate *
 double sparse_cost(enum sparse_algorithm algorithm, enum sparse_algorithm like, bool dense, const struct sparse_estimate *estimate,
                    const struct sparse_parameters *parameters)
 {
-    return algorithm == SPARSE_LIBRARY ? library(like, estimate, parameters) : seconds(algorithm, dense, false, estimate, parameters);
+    if (algorithm == SPARSE_LIBRARY) return library(like, estimate, parameters);
+    return seconds(algorithm, dense, false, estimate, parameters);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a reduction costs: the parameters, the machine's rates, and one formula per algorithm. Pure functions of their arguments, so that
- * ranks which agree on the arguments agree on the answer. */
+/* What a reduction costs: the parameters, the machine's rates, and one formula per algorithm. Pure functions of their
+ * arguments, so that ranks which agree on the arguments agree on the answer. */
 #ifndef LUCID_SPARSE_MODEL_H
 #define LUCID_SPARSE_MODEL_H
 
@@ -38,8 +38,9 @@ struct sparse_rates {
 
 void sparse_rates_default(struct sparse_rates *rates);
 
-/* Measures scan, merge, add and copy on this machine in a few ms. The result differs from rank to rank: one rank's must be given to all
- * (they are part of the parameters, which are the same everywhere). Returns false without memory, `rates` untouched. */
+/* Measures scan, merge, add and copy on this machine in a few ms. The result differs from rank to rank: one rank's must be
+ * given to all (they are part of the parameters, which are the same everywhere). Returns false without memory, `rates`
+ * untouched. */
 bool sparse_rates_calibrate(struct sparse_rates *rates);
 
 struct sparse_parameters {
@@ -67,8 +68,8 @@ struct sparse_estimate {
     int ranks;
     bool commutative;
     double density;        /* mean over the ranks, in [0, 1] */
-    /* How unions grow: 0 same positions, 1 independent, 1.5 disjoint. Up to 1, union(k) = 1 - (1 - density)^(k^growth); above, between the
-     * independent one and min(1, k density). */
+    /* How unions grow: 0 same positions, 1 independent, 1.5 disjoint. Up to 1, union(k) = 1 - (1 - density)^(k^growth); above,
+     * between the independent one and min(1, k density). */
     double growth;
     /* Encoded bytes of an exception: size where they come in clusters, size + 2 (or 0) where they are scattered. */
     double per_exception;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See sparse_plan.h. Slices are as large as the parameter says, larger with many ranks (a part should have 8 KiB, for its headers are some
- * 30 bytes) and smaller where an algorithm keeps a message of every rank. */
+/* See sparse_plan.h. Slices are as large as the parameter says, larger with many ranks (a part should have 8 KiB, for its
+ * headers are some 30 bytes) and smaller where an algorithm keeps a message of every rank. */
 #include "sparse_plan.h"
 
 enum { PART_BYTES = 8192, LEAST_PER_RANK = 320, TABLES_PER_RANK = 2 + 2 * SPARSE_RUNS, SLACK = 64,
@@ -86,7 +86,8 @@ static size_t most_slices(const struct sparse_plan *plan)
     return other > most ? other : most;
 }
 
-void sparse_plan_init(struct sparse_plan *plan, const struct sparse_call *call, const size_t *offset, size_t elements, size_t slice_bytes)
+void sparse_plan_init(struct sparse_plan *plan, const struct sparse_call *call, const size_t *offset, size_t elements,
+                      size_t slice_bytes)
 {
     *plan = (struct sparse_plan){.call = call, .offset = offset, .elements = elements};
     size_t bytes = elements * call->operator.size, least = ranks(plan) * PART_BYTES;
@@ -115,7 +116,8 @@ static size_t *table(size_t **free, size_t entries)
     return begin;
 }
 
-void sparse_plan_lane(const struct sparse_plan *plan, enum sparse_algorithm algorithm, size_t slices, char *memory, struct sparse_slice *lane)
+void sparse_plan_lane(const struct sparse_plan *plan, enum sparse_algorithm algorithm, size_t slices, char *memory,
+                      struct sparse_slice *lane)
 {
     const struct sparse_call *call = plan->call;
     size_t *tables = (size_t *)(memory + plan->areas), entries = ranks(plan);
@@ -161,7 +163,8 @@ static void cut_equally(struct sparse_slice *lane, size_t from, size_t end, size
     lane->first[parts] = parts;
 }
 
-static void cut_share(const struct sparse_plan *plan, size_t slices, size_t index, struct sparse_slice *lane, size_t rank, size_t at)
+static void cut_share(const struct sparse_plan *plan, size_t slices, size_t index, struct sparse_slice *lane, size_t rank,
+                      size_t at)
 {
     size_t count = share(plan, rank), from = plan->offset[rank];
     part(lane, at, from + portion(count, index, slices), from + portion(count, index + 1, slices));
@@ -184,7 +187,8 @@ static void cut_by_place(const struct sparse_plan *plan, size_t slices, size_t i
     for (size_t i = 0; i < 3; i++) lane->first[cube + 1 + i] = lane->first[own] + i;
 }
 
-void sparse_plan_cut(const struct sparse_plan *plan, enum sparse_algorithm algorithm, size_t slices, size_t index, struct sparse_slice *lane)
+void sparse_plan_cut(const struct sparse_plan *plan, enum sparse_algorithm algorithm, size_t slices, size_t index,
+                     struct sparse_slice *lane)
 {
     size_t from = portion(plan->elements, index, slices), end = portion(plan->elements, index + 1, slices);
     enum cut cut = cut_of(algorithm);

@@ -19,7 +19,8 @@ struct sparse_plan {
 };
 
 /* Sizes for every algorithm of the call's kind. */
-void sparse_plan_init(struct sparse_plan *plan, const struct sparse_call *call, const size_t *offset, size_t elements, size_t slice_bytes);
+void sparse_plan_init(struct sparse_plan *plan, const struct sparse_call *call, const size_t *offset, size_t elements,
+                      size_t slice_bytes);
 
 /* Bytes that the plan wants in one piece. */
 size_t sparse_plan_memory(const struct sparse_plan *plan);
@@ -28,7 +29,9 @@ size_t sparse_plan_memory(const struct sparse_plan *plan);
 size_t sparse_plan_slices(const struct sparse_plan *plan, enum sparse_algorithm algorithm);
 
 /* Makes a lane in its memory (areas + tables bytes), and then cuts slice `index` of `slices` for it. */
-void sparse_plan_lane(const struct sparse_plan *plan, enum sparse_algorithm algorithm, size_t slices, char *memory, struct sparse_slice *lane);
-void sparse_plan_cut(const struct sparse_plan *plan, enum sparse_algorithm algorithm, size_t slices, size_t index, struct sparse_slice *lane);
+void sparse_plan_lane(const struct sparse_plan *plan, enum sparse_algorithm algorithm, size_t slices, char *memory,
+                      struct sparse_slice *lane);
+void sparse_plan_cut(const struct sparse_plan *plan, enum sparse_algorithm algorithm, size_t slices, size_t index,
+                     struct sparse_slice *lane);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reduce over a binomial tree. In step k the ranks whose place differs from the root's in bit k, and in no lower one, send all they hold
- * to the neighbour in bit k and are done. With bit 0 first, groups of consecutive ranks are joined: the operands' order is kept for every
- * root.
+/* Reduce over a binomial tree. In step k the ranks whose place differs from the root's in bit k, and in no lower one, send all
+ * they hold to the neighbour in bit k and are done. With bit 0 first, groups of consecutive ranks are joined: the operands'
+ * order is kept for every root.
  *
  * When: short vectors (s messages one after the other, half of those of halving and gathering), few ranks, and very sparse ones.
- * Cost: sum over k < s of (alpha + beta n e(u(2^k)) + gamma n (2 e(u(2^k)) + e(u(2^(k+1))))), and the fold; dense s (alpha + beta n).
+ * Cost: sum over k < s of (alpha + beta n e(u(2^k)) + gamma n (2 e(u(2^k)) + e(u(2^(k+1))))), and the fold; dense s (alpha +
+ * beta n).
  * Source: folklore; Thakur, Rabenseifner and Gropp, IJHPCA 2005. */
 #include "sparse_slice.h"
 #include "sparse_step.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reduce by sending every encoded vector to the root, which adds them to its result in rank order as they arrive.
  *
- * When: the inputs together are hardly larger than their union (disjoint inputs, or very sparse ones): then the root receives no more
- * than it must, each message travels once, and nobody but the root works.
+ * When: the inputs together are hardly larger than their union (disjoint inputs, or very sparse ones): then the root receives no
+ * more than it must, each message travels once, and nobody but the root works.
  * Cost: (p-1) (alpha + beta n e(d) + gamma n e(d)) at the root, and n written. Dense: (p-1) (alpha + beta n).
  * Source: linear gather; for sparse vectors the split of SparCML (Renggli et al., SC 2019) with one owner. */
 #include "sparse_slice.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reduce by recursive halving and a gather: Rabenseifner's algorithm. After the halving every place of the cube has the result of one part;
- * the parts run to the root over a binomial tree, encoded as they are, never decoded on the way.
+/* Reduce by recursive halving and a gather: Rabenseifner's algorithm. After the halving every place of the cube has the result
+ * of one part; the parts run to the root over a binomial tree, encoded as they are, never decoded on the way.
  *
  * When: long vectors; sparse ones whose union is still sparse gain in both halves, others in the first.
- * Cost: that of halving (sparse_halving.c), and sum over k < s of (alpha + beta n/2^(k+1) e(u(p))), and n written at the root; dense
- * 2 s alpha + 2 (p-1)/p beta n + (p-1)/p gamma n.
+ * Cost: that of halving (sparse_halving.c), and sum over k < s of (alpha + beta n/2^(k+1) e(u(p))), and n written at the root;
+ * dense 2 s alpha + 2 (p-1)/p beta n + (p-1)/p gamma n.
  * Source: Rabenseifner, ICCS 2004; Rabenseifner and Traeff, EuroPVM/MPI 2004. */
 #include "sparse_slice.h"
 #include "sparse_step.h"

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Scan and Exscan by recursive doubling: in step k ranks that differ in bit k exchange what their groups of 2^k ranks add up to; the upper one
- * puts it in front of its result, both in front of or behind their group's. Any number of ranks; the order of the operands is kept.
+/* Scan and Exscan by recursive doubling: in step k ranks that differ in bit k exchange what their groups of 2^k ranks add up to;
+ * the upper one puts it in front of its result, both in front of or behind their group's. Any number of ranks; the order of the
+ * operands is kept.
  *
  * When: always. The group's sum stays encoded, the result is dense from the start.
- * Cost: sum over k < log2 p of (alpha + beta n e(u(2^k)) + gamma n (3 e(u(2^k)) + e(u(2^(k+1))))), and n written. Dense: log2 p (alpha + beta
- * n + 2 gamma n).
+ * Cost: sum over k < log2 p of (alpha + beta n e(u(2^k)) + gamma n (3 e(u(2^k)) + e(u(2^(k+1))))), and n written. Dense: log2 p
+ * (alpha + beta n + 2 gamma n).
  * Source: Hillis and Steele, CACM 1986; as in MPICH. */
 #include "sparse_slice.h"
 #include "sparse_step.h"

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reduce_scatter and Reduce_scatter_block by recursive halving. The parts are the ranks' shares, of any length, in the order in which the
- * cube halves them (by the bits of the places reversed), so that nearest neighbours go first and the operands' order is kept. A place
- * that stands for two ranks ends with the shares of both and hands one over.
+/* Reduce_scatter and Reduce_scatter_block by recursive halving. The parts are the ranks' shares, of any length, in the order in
+ * which the cube halves them (by the bits of the places reversed), so that nearest neighbours go first and the operands' order
+ * is kept. A place that stands for two ranks ends with the shares of both and hands one over.
  *
  * When: nearly always; it keeps almost all that sparsity offers, because nothing has to be gathered.
- * Cost: that of halving (sparse_halving.c), and alpha + beta n/p e(u(p)) for a pair's second share. Dense: s alpha + (p-1)/p (beta + gamma) n.
+ * Cost: that of halving (sparse_halving.c), and alpha + beta n/p e(u(p)) for a pair's second share. Dense: s alpha + (p-1)/p
+ * (beta + gamma) n.
  * Source: Thakur, Rabenseifner and Gropp, IJHPCA 2005; Bernaschi, Iannello and Lauria, J. Syst. Arch. 2003 (any counts). */
 #include "sparse_slice.h"
 #include "sparse_step.h"

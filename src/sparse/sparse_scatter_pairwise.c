@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reduce_scatter and Reduce_scatter_block by pairwise exchange: in step k every rank sends its part of the share of rank + k and receives
- * from rank - k, sixteen steps at a time; the contributions are added in rank order when all are there.
+/* Reduce_scatter and Reduce_scatter_block by pairwise exchange: in step k every rank sends its part of the share of rank + k and
+ * receives from rank - k, sixteen steps at a time; the contributions are added in rank order when all are there.
  *
- * When: few ranks, and disjoint or clustered inputs, of which most messages are a few bytes; every element moves once, directly, and
- * nothing is merged twice.
+ * When: few ranks, and disjoint or clustered inputs, of which most messages are a few bytes; every element moves once, directly,
+ * and nothing is merged twice.
  * Cost: (p-1) (alpha + beta n/p e(d) + gamma n/p e(d)), and n/p written. Dense: (p-1) alpha + (p-1)/p (beta + gamma) n.
  * Source: Thakur, Rabenseifner and Gropp, IJHPCA 2005. */
 #include "sparse_slice.h"

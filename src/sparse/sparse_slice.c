@@ -90,15 +90,15 @@ void sparse_slice_encode(struct sparse_slice *s, struct sparse_span span, struct
     if (sparse_failed(s)) return;
     for_parts(s, span, part) {
         struct sparse_layout layout = layout_of(s, part);
-        size_t bytes = sparse_encode(&layout, 0, layout.blocks, s->input + offset_in(s, part), s->dense, behind_mark(run, run->used),
-                                     &s->record->input);
+        size_t bytes = sparse_encode(&layout, 0, layout.blocks, s->input + offset_in(s, part), s->dense,
+                                     behind_mark(run, run->used), &s->record->input);
         append(run, part, bytes);
         s->record->input_bytes += bytes - 16;
     }
 }
 
-void sparse_slice_merge(struct sparse_slice *s, struct sparse_span span, const struct sparse_run *left, const struct sparse_run *right,
-                        double ranks, struct sparse_run *out)
+void sparse_slice_merge(struct sparse_slice *s, struct sparse_span span, const struct sparse_run *left,
+                        const struct sparse_run *right, double ranks, struct sparse_run *out)
 {
     if (sparse_failed(s)) return;
     if (s->record->joined_ranks < ranks) s->record->joined = (struct sparse_tally){0};
@@ -106,8 +106,9 @@ void sparse_slice_merge(struct sparse_slice *s, struct sparse_span span, const s
     if (counts) s->record->joined_ranks = ranks;
     for_parts(s, span, part) {
         struct sparse_layout layout = layout_of(s, part);
-        append(out, part, sparse_merge(&layout, 0, layout.blocks, behind_mark(left, left->at[part]), behind_mark(right, right->at[part]),
-                                       s->dense, behind_mark(out, out->used), counts ? &s->record->joined : NULL));
+        const void *a = behind_mark(left, left->at[part]), *b = behind_mark(right, right->at[part]);
+        append(out, part, sparse_merge(&layout, 0, layout.blocks, a, b, s->dense, behind_mark(out, out->used),
+                                       counts ? &s->record->joined : NULL));
     }
 }
 

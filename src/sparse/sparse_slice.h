@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One slice of one reduction on its way through an algorithm, and the verbs that algorithms are written in.
  *
- * A large vector is cut into slices that go through the algorithm independently, two at a time, so that one is encoded or merged while
- * the other is on the wire: pipelining without a word of it in the algorithms.
+ * A large vector is cut into slices that go through the algorithm independently, two at a time, so that one is encoded or
+ * merged while the other is on the wire: pipelining without a word of it in the algorithms.
  *
- * A slice is cut into parts, each encoded by itself (sparse_block.h) behind a mark of eight bytes: its number and length. Parts are
- * grouped into positions, one per rank that takes part. A message carries the positions base ^ 0, base ^ 1, ..., base ^ (n - 1), n a
- * power of two: a plain range where n divides base, and the order in which a hypercube collects its parts anywhere else. Positions
- * without elements are not sent; a message from a rank that failed has 0 bytes.
+ * A slice is cut into parts, each encoded by itself (sparse_block.h) behind a mark of eight bytes: its number and length.
+ * Parts are grouped into positions, one per rank that takes part. A message carries the positions base ^ 0, base ^ 1, ...,
+ * base ^ (n - 1), n a power of two: a plain range where n divides base, and the order in which a hypercube collects its parts
+ * anywhere else. Positions without elements are not sent; a message from a rank that failed has 0 bytes.
  *
  * Nothing here allocates. After a failure the verbs do nothing but keep the messages flowing (sparse_collective.h). */
 #ifndef LUCID_SPARSE_SLICE_H
@@ -33,8 +33,8 @@ struct sparse_slot {
     size_t bytes;
 };
 
-/* Ranks on a hypercube: of `extra` pairs at the front one rank each stands aside. Combining along the cube's edges, bit 0 first, joins
- * neighbouring groups only, so that the order of the operands is the ranks'. */
+/* Ranks on a hypercube: of `extra` pairs at the front one rank each stands aside. Combining along the cube's edges, bit 0
+ * first, joins neighbouring groups only, so that the order of the operands is the ranks'. */
 struct sparse_fold {
     int cube, steps, extra;
     int self;    /* place in the cube, -1 for a rank that stands aside */
@@ -101,8 +101,8 @@ size_t sparse_span_bound(const struct sparse_slice *s, struct sparse_span span);
 void sparse_slice_encode(struct sparse_slice *s, struct sparse_span span, struct sparse_run *run);
 
 /* Appends left op right to `out`; `ranks`: about how many take part in it, for the record. */
-void sparse_slice_merge(struct sparse_slice *s, struct sparse_span span, const struct sparse_run *left, const struct sparse_run *right,
-                        double ranks, struct sparse_run *out);
+void sparse_slice_merge(struct sparse_slice *s, struct sparse_span span, const struct sparse_run *left,
+                        const struct sparse_run *right, double ranks, struct sparse_run *out);
 
 /* Writes into the output: the positions; the run op the output; the output op the run. */
 void sparse_slice_decode(struct sparse_slice *s, struct sparse_span span, const struct sparse_run *run);
@@ -137,8 +137,8 @@ void sparse_finish(struct sparse_slice *s, struct sparse_span span);
 /* All positions. */
 struct sparse_span sparse_all(const struct sparse_slice *s);
 
-/* Resumable, in s->inner (sparse_halving.c). Fold: ranks that stand aside hand over s->acc, the others' becomes the pair's. Halving: from
- * all positions in s->acc to the result of one, sparse_fold_position(self), in s->all, area 3. */
+/* Resumable, in s->inner (sparse_halving.c). Fold: ranks that stand aside hand over s->acc, the others' becomes the pair's.
+ * Halving: from all positions in s->acc to the result of one, sparse_fold_position(self), in s->all, area 3. */
 enum sparse_status sparse_fold_in(struct sparse_slice *s);
 enum sparse_status sparse_halve(struct sparse_slice *s);
 

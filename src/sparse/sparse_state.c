@@ -33,7 +33,8 @@ void sparse_class_learn(struct sparse_class *class, const struct sparse_record *
         return;
     }
     class->since = 0;
-    double density = (double)input->exceptions / (double)input->elements, union_density = (double)joined->exceptions / (double)joined->elements;
+    double density = (double)input->exceptions / (double)input->elements;
+    double union_density = (double)joined->exceptions / (double)joined->elements;
     struct sparse_learned new = {sparse_growth(density, union_density, record->joined_ranks),
                                  (double)record->input_bytes / (double)input->exceptions};
     if (class->observed) {
@@ -68,8 +69,8 @@ static void drop(struct sparse_scratch *scratch)
 void sparse_state_return(struct sparse_state *state, const struct sparse_parameters *parameters, void *memory, size_t bytes)
 {
     struct sparse_scratch *scratch = &state->scratch;
-    struct sparse_scratch given = {.memory = memory, .bytes = bytes, .release = parameters->allocate ? parameters->release : plain_release,
-                                   .context = parameters->memory_context};
+    struct sparse_scratch given = {.memory = memory, .bytes = bytes, .context = parameters->memory_context};
+    given.release = parameters->allocate ? parameters->release : plain_release;
     if (memory == NULL) return;
     if (memory == scratch->memory) {
         scratch->lent = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a communicator has learned, and the choice that follows from it. Vectors are told apart by size class (powers of two): programs
- * reduce different things of different size. */
+/* What a communicator has learned, and the choice that follows from it. Vectors are told apart by size class (powers of two):
+ * programs reduce different things of different size. */
 #ifndef LUCID_SPARSE_STATE_H
 #define LUCID_SPARSE_STATE_H
 
@@ -40,8 +40,8 @@ bool sparse_class_looks(struct sparse_class *class, const struct sparse_paramete
 /* The answer of a blocking call. */
 void sparse_class_answer(struct sparse_class *class, bool library);
 
-/* What the merges have shown. Algorithms without merges show nothing: what is known is forgotten after some calls, or a ring would go on
- * after the inputs have ceased to be disjoint. */
+/* What the merges have shown. Algorithms without merges show nothing: what is known is forgotten after some calls, or a ring
+ * would go on after the inputs have ceased to be disjoint. */
 void sparse_class_learn(struct sparse_class *class, const struct sparse_record *record);
 
 /* Memory of at least `bytes` bytes: the state's, or new. */
@@ -57,8 +57,8 @@ struct sparse_choice {
 bool sparse_choice_forced(enum sparse_kind kind, const struct sparse_parameters *parameters);
 
 /* What the agreed terms stand for. A sample in which nothing differed is no proof: one element is taken to differ after all. */
-struct sparse_estimate sparse_choice_estimate(const struct sparse_call *call, const struct sparse_parameters *parameters, size_t elements,
-                                              const struct sparse_terms *terms);
+struct sparse_estimate sparse_choice_estimate(const struct sparse_call *call, const struct sparse_parameters *parameters,
+                                              size_t elements, const struct sparse_terms *terms);
 
 /* A function of its arguments only, which are the same on all ranks. */
 struct sparse_choice sparse_choose(enum sparse_kind kind, bool may_pass_on, const struct sparse_estimate *estimate,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Resumable functions: an algorithm reads from top to bottom, but returns SPARSE_PENDING wherever it would have to wait, and goes on
- * there at the next call. So the blocking, the nonblocking and the persistent collectives, and a thousand simulated ranks in one
- * thread, run the same lines.
+/* Resumable functions: an algorithm reads from top to bottom, but returns SPARSE_PENDING wherever it would have to wait, and
+ * goes on there at the next call. So the blocking, the nonblocking and the persistent collectives, and a thousand simulated
+ * ranks in one thread, run the same lines.
  *
  *     enum sparse_status sum(struct sparse_slice *s)
  *     {
@@ -13,9 +13,9 @@
  *         STEP_END;
  *     }
  *
- * Rules: what must survive a wait is in the struct, not in a local variable; no two STEP_AWAIT on one line; none inside an inner
- * `switch`. A resumable function awaits another one that has its own place in the struct (s->inner). After STEP_END it can start anew.
- * The way of Duff's device and Dunkels' protothreads (SenSys 2006). */
+ * Rules: what must survive a wait is in the struct, not in a local variable; no two STEP_AWAIT on one line; none inside an
+ * inner `switch`. A resumable function awaits another one that has its own place in the struct (s->inner). After STEP_END it
+ * can start anew. The way of Duff's device and Dunkels' protothreads (SenSys 2006). */
 #ifndef LUCID_SPARSE_STEP_H
 #define LUCID_SPARSE_STEP_H
 

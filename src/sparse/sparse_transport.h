@@ -29,11 +29,12 @@ struct sparse_transport {
     int (*isend)(void *context, const void *buffer, size_t bytes, int peer, int tag, union sparse_request *request);
     int (*irecv)(void *context, void *buffer, size_t capacity, int peer, int tag, union sparse_request *request);
 
-    /* Says whether the request is done and how many bytes a receive brought (unset for a send). A request that is done, or for which
-     * an error was returned, is the adapter's to free, and is not touched again. Should make progress on the messages. */
+    /* Says whether the request is done and how many bytes a receive brought (unset for a send). A request that is done, or for
+     * which an error was returned, is the adapter's to free, and is not touched again. Should make progress on the messages. */
     int (*test)(void *context, union sparse_request *request, bool *done, size_t *bytes);
 
-    /* After an error only: ends a request that is not done. When it returns, nobody reads or writes the request's buffer any more. */
+    /* After an error only: ends a request that is not done. When it returns, nobody reads or writes the request's buffer any
+     * more. */
     void (*cancel)(void *context, union sparse_request *request);
 };
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* p ranks in one process and one thread: an adapter of sparse_transport.h for tests and for volumes at scales no machine at hand has.
+/* p ranks in one process and one thread: an adapter of sparse_transport.h for tests and for volumes at scales no machine at
+ * hand has.
  *
- * Messages of one tag between two ranks match in order, others in any. With a seed, everything that may happen in any order does: which
- * rank goes on, whether a message is buffered or read from the sender's memory when the receiver takes it (so that memory written too
- * early shows), whether a test sees what has arrived. The same seed gives the same run.
+ * Messages of one tag between two ranks match in order, others in any. With a seed, everything that may happen in any order
+ * does: which rank goes on, whether a message is buffered or read from the sender's memory when the receiver takes it (so that
+ * memory written too early shows), whether a test sees what has arrived. The same seed gives the same run.
  *
- * Every rank has a clock: a message occupies the sender's port and then the receiver's for bytes / bandwidth, and travels for `latency`;
- * a rank goes on when what it waits for is there. Work costs nothing. So the latest clock is the alpha-beta time of the critical path. */
+ * Every rank has a clock: a message occupies the sender's port and then the receiver's for bytes / bandwidth, and travels for
+ * `latency`; a rank goes on when what it waits for is there. Work costs nothing. So the latest clock is the alpha-beta time of
+ * the critical path. */
 #ifndef LUCID_SIM_RANKS_H
 #define LUCID_SIM_RANKS_H
 

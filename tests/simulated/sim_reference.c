@@ -14,8 +14,8 @@ enum sim_tree sim_tree_of(enum sparse_kind kind, enum sparse_algorithm algorithm
 {
     if (kind == SPARSE_SCAN) return SIM_SCAN;
     if (kind == SPARSE_EXSCAN) return SIM_EXSCAN;
-    return algorithm == SPARSE_REDUCE_DIRECT || algorithm == SPARSE_ALLREDUCE_RING || algorithm == SPARSE_SCATTER_PAIRWISE ? SIM_LEFT
-                                                                                                                          : SIM_CUBE;
+    bool left = algorithm == SPARSE_REDUCE_DIRECT || algorithm == SPARSE_ALLREDUCE_RING || algorithm == SPARSE_SCATTER_PAIRWISE;
+    return left ? SIM_LEFT : SIM_CUBE;
 }
 
 static void *copy_of(const void *from, size_t bytes)
@@ -50,7 +50,8 @@ static void *cube(const struct sparse_operator *operator, int ranks, size_t coun
         if (v < extra) join(operator, work + (size_t)v * bytes, first + bytes, count);
     }
     for (int step = 1; step < places; step *= 2)
-        for (int v = 0; v < places; v += 2 * step) join(operator, work + (size_t)v * bytes, work + (size_t)(v + step) * bytes, count);
+        for (int v = 0; v < places; v += 2 * step)
+            join(operator, work + (size_t)v * bytes, work + (size_t)(v + step) * bytes, count);
     return work;
 }
 
@@ -63,7 +64,8 @@ static void *fold_left(const struct sparse_operator *operator, int ranks, size_t
 }
 
 /* Groups of a power of two of ranks before this one, the nearest (and smallest) first. */
-static void prefix(const struct sparse_operator *operator, int rank, bool exclusive, size_t count, const char *vectors, char *result)
+static void prefix(const struct sparse_operator *operator, int rank, bool exclusive, size_t count, const char *vectors,
+                   char *result)
 {
     size_t bytes = count * operator->size;
     bool started = !exclusive;
@@ -124,7 +126,8 @@ static void some_element(const struct sparse_operator *operator, uint64_t *rando
     }
 }
 
-static bool differs(enum sim_pattern pattern, double density, uint64_t *random, uint64_t *same, int rank, int ranks, size_t i, size_t count)
+static bool differs(enum sim_pattern pattern, double density, uint64_t *random, uint64_t *same, int rank, int ranks, size_t i,
+                    size_t count)
 {
     double u = (double)(sim_random(random) >> 11) / 0x1p53, v = (double)(sim_random(same) >> 11) / 0x1p53;
     size_t width = (size_t)((double)count * density) + 1, start = count ? (size_t)rank * 7919 * 31 % count : 0;
@@ -176,7 +179,8 @@ struct sparse_operator sim_operator(int number)
 {
     static const struct { enum sparse_op op; enum sparse_type type; } pairs[SIM_OPERATORS - 2] = {
         {SPARSE_SUM, SPARSE_DOUBLE}, {SPARSE_SUM, SPARSE_INT32}, {SPARSE_MIN, SPARSE_INT64}, {SPARSE_MAX, SPARSE_FLOAT},
-        {SPARSE_PROD, SPARSE_DOUBLE_COMPLEX}, {SPARSE_MINLOC, SPARSE_DOUBLE_INT}, {SPARSE_LAND, SPARSE_INT8}, {SPARSE_LXOR, SPARSE_INT32},
+        {SPARSE_PROD, SPARSE_DOUBLE_COMPLEX}, {SPARSE_MINLOC, SPARSE_DOUBLE_INT}, {SPARSE_LAND, SPARSE_INT8},
+        {SPARSE_LXOR, SPARSE_INT32},
         {SPARSE_BOR, SPARSE_UINT64}, {SPARSE_SUM, SPARSE_LONG_DOUBLE}, {SPARSE_SUM, SPARSE_INT16}, {SPARSE_PROD, SPARSE_FLOAT},
         {SPARSE_MAXLOC, SPARSE_2INT}, {SPARSE_BAND, SPARSE_UINT8}};
     struct sparse_operator operator;
@@ -190,7 +194,8 @@ struct sparse_operator sim_operator(int number)
 bool sim_operator_exact(int number)
 {
     struct sparse_operator operator = sim_operator(number);
-    return number < SIM_OPERATORS - 1 && (operator.type <= SPARSE_UINT64 || operator.type == SPARSE_2INT || operator.op == SPARSE_USER);
+    return number < SIM_OPERATORS - 1 && (operator.type <= SPARSE_UINT64 || operator.type == SPARSE_2INT ||
+                                            operator.op == SPARSE_USER);
 }
 
 size_t sim_difference(const struct sparse_operator *operator, const void *a, const void *b, size_t count)

@@ -61,8 +61,8 @@ static enum sparse_kind kind_of(enum sparse_algorithm algorithm)
 
 struct sim_trial sim_trial_of(enum sparse_algorithm algorithm, int ranks, size_t count)
 {
-    struct sim_trial trial = {.kind = kind_of(algorithm), .ranks = ranks, .count = count, .may_pass_on = true, .pattern = SIM_RANDOM,
-                              .density = 0.05, .seed = 1};
+    struct sim_trial trial = {.kind = kind_of(algorithm), .ranks = ranks, .count = count, .may_pass_on = true,
+                              .pattern = SIM_RANDOM, .density = 0.05, .seed = 1};
     sparse_parameters_default(&trial.parameters);
     trial.parameters.algorithm = algorithm;
     return trial;
@@ -192,7 +192,8 @@ static void count_rank(struct run *run, int rank, struct sim_report *report)
     if (count->received > report->received_most) report->received_most = count->received;
     if (run->collective[rank]) sparse_collective_outcome(run->collective[rank], &outcome);
     if (rank == 0) report->outcome[0] = outcome;
-    if (outcome.error != SPARSE_NO_ERROR || (report->worst == SPARSE_NO_ERROR && count->sent >= report->sent_most)) report->outcome[1] = outcome;
+    bool most = report->worst == SPARSE_NO_ERROR && count->sent >= report->sent_most;
+    if (outcome.error != SPARSE_NO_ERROR || most) report->outcome[1] = outcome;
     if (outcome.error > report->worst) report->worst = outcome.error;
     if (count->sent > report->sent_most) report->sent_most = count->sent;
 }
@@ -222,7 +223,8 @@ bool sim_trial_run(const struct sim_trial *trial, struct sparse_state **states, 
 {
     size_t p = (size_t)trial->ranks;
     struct sim_options options = trial->sim;
-    struct run run = {.trial = trial, .operator = sim_operator(trial->operator), .states = states ? states : sim_states_create(trial->ranks)};
+    struct run run = {.trial = trial, .operator = sim_operator(trial->operator)};
+    run.states = states ? states : sim_states_create(trial->ranks);
     options.ranks = trial->ranks;
     options.damaged_tag = TAG + 1;
     *report = (struct sim_report){0};

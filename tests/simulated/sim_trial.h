@@ -36,8 +36,8 @@ struct sim_report {
     double time;
 };
 
-/* The states are one per rank, for trials in a row on one communicator; NULL: new ones. Returns whether all ranks that should have a result
- * have the right one, and nothing else was written. */
+/* The states are one per rank, for trials in a row on one communicator; NULL: new ones. Returns whether all ranks that should
+ * have a result have the right one, and nothing else was written. */
 bool sim_trial_run(const struct sim_trial *trial, struct sparse_state **states, struct sim_report *report);
 
 /* Plain defaults: everything is ours, one algorithm. */

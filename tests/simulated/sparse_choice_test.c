@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * sparse_choice_test.c: what is chosen when, that all ranks choose the same, what is learned from call to call, and that vectors which are not
- * for us cost no messages.
+ * sparse_choice_test.c: what is chosen when, that all ranks choose the same, what is learned from call to call, and that
+ * vectors which are not for us cost no messages.
  */
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * sparse_collective_test.c: every algorithm on up to 1,000 simulated ranks gives, bit by bit, what the operator's plain loop gives over the
- * same brackets, whatever the vectors, the order of events, the place of the result; and touches nothing else.
+ * sparse_collective_test.c: every algorithm on up to 1,000 simulated ranks gives, bit by bit, what the operator's plain loop
+ * gives over the same brackets, whatever the vectors, the order of events, the place of the result; and touches nothing else.
  */
 #include "sim_trial.h"
 #include "unit.h"
@@ -16,7 +16,8 @@ static const int all_ranks[] = {1, 2, 3, 4, 5, 7, 8, 16, 17, 33, 64, 100};
 
 static void fail_with(const struct sim_trial *t, const struct sim_report *report)
 {
-    fail_msg("%s%s: %d ranks, %zu elements, operator %d, pattern %d, density %g, root %d, in place %d, irregular %d, kind %d, slice %zu, "
+    fail_msg("%s%s: %d ranks, %zu elements, operator %d, pattern %d, density %g, root %d, in place %d, irregular %d, kind %d, "
+             "slice %zu, "
              "seeds %lu %lu: stuck %d, done %d, failed %d, not ours %d, wrong %d, touched %d",
              sparse_algorithm_name(t->parameters.algorithm), t->parameters.dense ? " dense" : "", t->ranks, t->count, t->operator,
              (int)t->pattern, t->density, t->root, t->in_place, t->irregular, (int)t->kind, t->parameters.slice_bytes,
@@ -29,7 +30,8 @@ static struct sim_report check(const struct sim_trial *trial)
     struct sim_report report;
     bool nothing = trial->ranks == 1 || (trial->count == 0 && trial->kind != SPARSE_REDUCE_SCATTER);
     bool fine = sim_trial_run(trial, NULL, &report);
-    if (!fine || report.failed > 0 || (nothing && report.done > 0) || report.not_ours % trial->ranks != 0) fail_with(trial, &report);
+    if (!fine || report.failed > 0 || (nothing && report.done > 0) || report.not_ours % trial->ranks != 0)
+        fail_with(trial, &report);
     if (!nothing && trial->count > 0 && !trial->irregular && report.done != trial->ranks) fail_with(trial, &report);
     return report;
 }
@@ -108,7 +110,8 @@ static void test_sequential_result(void **state)
         enum { RANKS = 13, COUNT = 200 };
         char *vectors = malloc(RANKS * COUNT * op.size);
         for (int r = 0; r < RANKS; r++) sim_fill(&op, SIM_RANDOM, 0.3, 5, r, RANKS, COUNT, vectors + (size_t)r * COUNT * op.size);
-        void *cube = sim_reference(&op, SIM_CUBE, RANKS, COUNT, vectors), *left = sim_reference(&op, SIM_LEFT, RANKS, COUNT, vectors);
+        void *cube = sim_reference(&op, SIM_CUBE, RANKS, COUNT, vectors);
+        void *left = sim_reference(&op, SIM_LEFT, RANKS, COUNT, vectors);
         char *scan = sim_reference(&op, SIM_SCAN, RANKS, COUNT, vectors);
         assert_true(sim_difference(&op, cube, left, COUNT) == SIZE_MAX);
         assert_true(sim_difference(&op, scan + (RANKS - 1) * COUNT * op.size, left, COUNT) == SIZE_MAX);

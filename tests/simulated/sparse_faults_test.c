@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * sparse_faults_test.c: when things go wrong in a reduction: damaged messages, no memory, a transport that breaks. No rank waits for ever
- * (but for a broken transport's), none has a wrong result, nothing is left behind.
+ * sparse_faults_test.c: when things go wrong in a reduction: damaged messages, no memory, a transport that breaks. No rank
+ * waits for ever (but for a broken transport's), none has a wrong result, nothing is left behind.
  */
 #include "sim_trial.h"
 #include "unit.h"
