@@ -86,19 +86,27 @@ static bool is_free(void)
     return sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) == sysconf(_SC_NPROCESSORS_ONLN);
 }
 
+/** Room for the places at rank 0 and, unless every process may run anywhere, the bindings. One agreement where it can be one:
+ *  errors are negative, and the least answer counts. Collective. */
+static int prepare(const struct lucid_members *m, bool describe, struct lucid_place *mine, struct lucid_place **places)
+{
+    int status = LUCID_SUCCESS;
+    if (m->rank == 0 && !(*places = malloc((size_t)m->size * sizeof **places))) status = LUCID_ERR_INTERNAL;
+    if (!describe) {
+        status = lucid_agree(m, status == LUCID_SUCCESS ? is_free() : status);
+        if (status != 0) return status > 0 ? LUCID_SUCCESS : status;
+    }
+    int asked = ask_node(m, mine);
+    return lucid_agree(m, status == LUCID_SUCCESS ? asked : status);
+}
+
 int lucid_places_gather(const struct lucid_members *m, bool describe, struct lucid_place **places, int *nodes)
 {
     struct lucid_place mine;
-    int status = LUCID_SUCCESS;
     *places = NULL;
     describe_self(&mine);
     lucid_own_begin();
-    if (describe || lucid_agree(m, is_free() ? 1 : 0) != 1) status = lucid_agree(m, ask_node(m, &mine));
-    if (status == LUCID_SUCCESS && m->rank == 0) {
-        *places = malloc((size_t)m->size * sizeof **places);
-        if (!*places) status = LUCID_ERR_INTERNAL;
-    }
-    status = lucid_agree(m, status);
+    int status = prepare(m, describe, &mine, places);
     if (status == LUCID_SUCCESS && PMPI_Gather(&mine, sizeof mine, MPI_BYTE, *places, sizeof mine, MPI_BYTE, 0, m->own) !=
                                        MPI_SUCCESS)
         status = LUCID_ERR_MPI;

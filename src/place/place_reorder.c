@@ -25,7 +25,8 @@ struct plan {
     double begin, observed; /* when it was asked for; seconds of an iteration while it was recorded, 0: not known */
     double scale;           /* of predictions, that none exceeds what was observed */
     int *k;
-    int go;
+    int go;    /* rank 0's; everywhere once it has been told */
+    int final; /* all members know the decision */
 };
 
 static uint64_t at_least_one(uint64_t n)
@@ -204,12 +205,36 @@ static int map_by_costs(struct plan *plan)
     return lucid_follow(plan->members, 0, status);
 }
 
-/** Rank 0's `go`, and its status, everywhere. Collective. */
+/** Rank 0's status, and its decision so far with `go` in it, everywhere. Collective. */
+static int tell(struct plan *plan, int status)
+{
+    static const char *const names[] = {"identity", "treematch", "multilevel", "scotch"};
+    struct lucid_members *m = plan->members;
+    struct {
+        lucid_decision_t decision;
+        size_t algorithm; /* a pointer means nothing in another process */
+        int status;
+    } told = {.status = status};
+    if (m->rank == 0) {
+        plan->decision.reordered = plan->go;
+        told.decision = plan->decision;
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            if (plan->decision.map.algorithm && strcmp(plan->decision.map.algorithm, names[i]) == 0) told.algorithm = i;
+    }
+    if (PMPI_Bcast(&told, sizeof told, MPI_BYTE, 0, m->own) != MPI_SUCCESS) return LUCID_ERR_MPI;
+    plan->decision = told.decision;
+    plan->decision.map.algorithm = names[told.algorithm];
+    plan->go = told.decision.reordered;
+    return told.status;
+}
+
+/** Whether to go on, by rank 0's `go`; if not, that was the decision. Collective. */
 static int follow(struct plan *plan, int status)
 {
-    int said = lucid_follow(plan->members, 0, status != LUCID_SUCCESS ? status : plan->go); /* errors are negative */
-    plan->go = said > 0;
-    return said < 0 ? said : LUCID_SUCCESS;
+    if (plan->members->rank == 0 && !plan->go) plan->decision.mapping = spent(plan);
+    status = tell(plan, status);
+    plan->final = status == LUCID_SUCCESS && !plan->go;
+    return status;
 }
 
 /** Sets k and the decision's figures at rank 0, or at all. Collective. */
@@ -225,33 +250,20 @@ static int find_mapping(struct plan *plan)
         if (status == LUCID_SUCCESS && first) plan->go = worth_mapping(plan);
         if (status == LUCID_SUCCESS) status = follow(plan, status);
     }
-    if (status == LUCID_SUCCESS && plan->go) status = map_by_costs(plan);
+    if (status != LUCID_SUCCESS || plan->final) return status;
+    status = map_by_costs(plan);
     plan->decision.mapping = spent(plan);
-    if (status == LUCID_SUCCESS && plan->go && first) plan->go = decide(plan);
+    if (status == LUCID_SUCCESS && first) plan->go = decide(plan);
     return status;
 }
 
 /** Tells all members the decision and, if it is yes, k. Collective. */
 static int announce(struct plan *plan)
 {
-    static const char *const names[] = {"identity", "treematch", "multilevel", "scotch"};
-    struct lucid_members *m = plan->members;
-    struct {
-        lucid_decision_t decision;
-        size_t algorithm; /* a pointer means nothing in another process */
-    } told = {.algorithm = 0};
-    if (m->rank == 0) {
-        plan->decision.reordered = plan->go;
-        told.decision = plan->decision;
-        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-            if (strcmp(plan->decision.map.algorithm, names[i]) == 0) told.algorithm = i;
-    }
-    int rc = PMPI_Bcast(&told, sizeof told, MPI_BYTE, 0, m->own);
-    if (rc == MPI_SUCCESS && told.decision.reordered) rc = PMPI_Bcast(plan->k, m->size, MPI_INT, 0, m->own);
-    if (rc != MPI_SUCCESS) return LUCID_ERR_MPI;
-    plan->decision = told.decision;
-    plan->decision.map.algorithm = names[told.algorithm];
-    if (!plan->decision.reordered) identity(plan);
+    int status = plan->final ? LUCID_SUCCESS : tell(plan, LUCID_SUCCESS);
+    if (status != LUCID_SUCCESS) return status;
+    if (!plan->go) identity(plan);
+    else if (PMPI_Bcast(plan->k, plan->members->size, MPI_INT, 0, plan->members->own) != MPI_SUCCESS) return LUCID_ERR_MPI;
     return LUCID_SUCCESS;
 }
 
