@@ -153,9 +153,21 @@ static void same_result(const struct job *job, const struct routine *routine)
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
+/* The routines in an order of its own for every repetition, the same at all ranks: what runs before leaves its marks in caches. */
+static void shuffle(int order[ROUTINES], int repetition)
+{
+    for (int k = 0; k < ROUTINES; k++) order[k] = k;
+    for (int k = ROUTINES - 1; k > 0; k--) {
+        int other = (int)(mixed((uint64_t)repetition * ROUTINES + (uint64_t)k + 12345) % (uint64_t)(k + 1)), kept = order[k];
+        order[k] = order[other];
+        order[other] = kept;
+    }
+}
+
 static void measure(struct job *job, const MPI_Comm *comms, lucid_session_t session, int repeats, FILE *out)
 {
     uint64_t total[ROUTINES][3];
+    int order[ROUTINES];
     fill(job, 0);
     for (int r = 0; r < ROUTINES; r++) {
         if (comms[r] == MPI_COMM_NULL) continue;
@@ -167,8 +179,9 @@ static void measure(struct job *job, const MPI_Comm *comms, lucid_session_t sess
     }
     for (int i = 0; i < repeats; i++) {
         if (strcmp(job->pattern, "changing") == 0) fill(job, i);
+        shuffle(order, i);
         for (int k = 0; k < ROUTINES; k++) {
-            int r = (k + i) % ROUTINES;
+            int r = order[k];
             if (comms[r] == MPI_COMM_NULL) continue;
             double seconds = timed(job, comms[r]);
             if (rank == 0)

@@ -36,7 +36,7 @@ def experiments(quick):
     yield "one-node-4", 4, 1, None, 11, jobs([8 * KIB, 64 * KIB], few) + jobs([MIB, 16 * MIB])
     yield "one-node-8", 8, 1, None, 7, jobs([MIB], few) + [(call, "int", 64 * MIB, "random", 0.01) for call in CALLS]
     yield "lab-4x4-1gbit", 16, 4, "1gbit", 5, jobs([8 * KIB, 64 * KIB], few) + jobs([MIB, 8 * MIB])
-    yield "lab-4x4-200mbit", 16, 4, "200mbit", 3, jobs([MIB]) + jobs([8 * MIB], few)
+    yield "lab-4x4-200mbit", 16, 4, "200mbit", 3, jobs([MIB, 8 * MIB], few)
 
 
 def programs(quick):

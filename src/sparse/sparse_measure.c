@@ -23,8 +23,6 @@ struct meter {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct sparse_rates local; /* scan, merge, add, copy */
-static bool calibrated;
 static struct measured {
     int size, within, between;
     struct sparse_rates rates;
@@ -125,13 +123,8 @@ static void make_plan(const struct meter *meter, struct plan *plan)
     plan->within = smallest_shift(meter, true);
     plan->between = smallest_shift(meter, false);
     pthread_mutex_lock(&lock);
-    if (!calibrated) {
-        sparse_rates_default(&local);
-        (void)sparse_rates_calibrate(&local);
-        calibrated = true;
-    }
     plan->known = last.size == meter->transport->size && last.within == plan->within && last.between == plan->between;
-    plan->rates = plan->known ? last.rates : local;
+    if (plan->known) plan->rates = last.rates;
     pthread_mutex_unlock(&lock);
 }
 
@@ -172,6 +165,8 @@ int sparse_measure(const struct sparse_transport *transport, int tag, const stru
     if (transport->rank == 0) make_plan(&meter, &plan);
     int rc = broadcast(&meter, &plan);
     if (!rc && !plan.known) {
+        sparse_rates_default(&plan.rates);
+        (void)sparse_rates_calibrate(&plan.rates); /* by all at once, as in a reduction: they share memory, and perhaps cores */
         if (plan.within) rc = measure_level(&meter, plan.within, &plan.rates.latency_node, &plan.rates.bandwidth_node);
         if (plan.between && !rc) rc = measure_level(&meter, plan.between, &plan.rates.latency_network, &plan.rates.bandwidth_network);
         if (rc) return rc;
