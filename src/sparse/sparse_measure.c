@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { ROUNDS = 4, LONG = 256 * 1024 };
+enum { ROUNDS = 8, LONG = 256 * 1024 };
 static char scratch[2 * LONG]; /* what is sent does not matter */
 
 /* What rank 0 tells the others: what to measure, and afterwards the result. */
@@ -72,43 +72,59 @@ static int broadcast(const struct meter *meter, struct plan *plan)
     return rc;
 }
 
-/* The fastest of some shifts, in seconds. */
-static int shift(const struct meter *meter, int by, size_t bytes, double *best)
+static bool near(const struct meter *meter, int rank)
 {
-    const struct sparse_transport *t = meter->transport;
-    *best = 1e9;
-    for (int i = 0; i < ROUNDS; i++) {
-        union sparse_request incoming, outgoing;
-        double start = now();
-        int rc = t->irecv(t->context, scratch + LONG, bytes, (t->rank + t->size - by) % t->size, meter->tag, &incoming);
-        if (rc) return rc;
-        rc = t->isend(t->context, scratch, bytes, (t->rank + by) % t->size, meter->tag, &outgoing);
-        if (!rc) rc = await(meter, &outgoing);
-        if (rc) {
-            t->cancel(t->context, &incoming);
-            return rc;
-        }
-        if ((rc = await(meter, &incoming))) return rc;
-        double spent = now() - start;
-        if (spent < *best) *best = spent;
-    }
-    return 0;
+    return meter->surroundings->on_my_node(meter->surroundings->context, rank);
 }
 
-static int measure_level(const struct meter *meter, int by, double *latency, double *bandwidth)
+/* Two rings: of a node's ranks, or of all ranks, some places on. */
+struct ring {
+    int next, previous;
+};
+
+static struct ring ring_of(const struct meter *meter, int by, bool on_node)
 {
+    int rank = meter->transport->rank, size = meter->transport->size;
+    struct ring ring = {(rank + by) % size, (rank + size - by) % size};
+    if (!on_node) return ring;
+    for (ring.next = (rank + 1) % size; !near(meter, ring.next);) ring.next = (ring.next + 1) % size;
+    for (ring.previous = (rank + size - 1) % size; !near(meter, ring.previous);) ring.previous = (ring.previous + size - 1) % size;
+    return ring;
+}
+
+static int exchange(const struct meter *meter, const struct ring *ring, size_t bytes)
+{
+    const struct sparse_transport *t = meter->transport;
+    union sparse_request incoming, outgoing;
+    int rc = t->irecv(t->context, scratch + LONG, bytes, ring->previous, meter->tag, &incoming);
+    if (rc) return rc;
+    rc = t->isend(t->context, scratch, bytes, ring->next, meter->tag, &outgoing);
+    if (!rc) rc = await(meter, &outgoing);
+    if (!rc) return await(meter, &incoming);
+    t->cancel(t->context, &incoming);
+    return rc;
+}
+
+/* Seconds of a shift on average. Each waits for the neighbour's one before, so that nobody's message is there already. */
+static int shift(const struct meter *meter, const struct ring *ring, size_t bytes, double *seconds)
+{
+    int rc = exchange(meter, ring, bytes);
+    double start = now();
+    for (int i = 0; i < ROUNDS && !rc; i++) rc = exchange(meter, ring, bytes);
+    *seconds = (now() - start) / ROUNDS;
+    return rc;
+}
+
+static int measure_level(const struct meter *meter, int by, bool on_node, double *latency, double *bandwidth)
+{
+    const struct ring ring = ring_of(meter, by, on_node);
     double brief, whole;
-    int rc = shift(meter, by, 1, &brief);
-    if (!rc) rc = shift(meter, by, LONG, &whole);
+    int rc = shift(meter, &ring, 1, &brief);
+    if (!rc) rc = shift(meter, &ring, LONG, &whole);
     if (rc) return rc;
     if (brief > 0) *latency = brief;
     if (whole > brief) *bandwidth = (double)LONG / (whole - brief);
     return 0;
-}
-
-static bool near(const struct meter *meter, int rank)
-{
-    return meter->surroundings->on_my_node(meter->surroundings->context, rank);
 }
 
 static int smallest_shift(const struct meter *meter, bool on_node)
@@ -167,8 +183,9 @@ int sparse_measure(const struct sparse_transport *transport, int tag, const stru
     if (!rc && !plan.known) {
         sparse_rates_default(&plan.rates);
         (void)sparse_rates_calibrate(&plan.rates); /* by all at once, as in a reduction: they share memory, and perhaps cores */
-        if (plan.within) rc = measure_level(&meter, plan.within, &plan.rates.latency_node, &plan.rates.bandwidth_node);
-        if (plan.between && !rc) rc = measure_level(&meter, plan.between, &plan.rates.latency_network, &plan.rates.bandwidth_network);
+        if (plan.within) rc = measure_level(&meter, plan.within, true, &plan.rates.latency_node, &plan.rates.bandwidth_node);
+        if (plan.between && !rc) rc = measure_level(&meter, plan.between, false, &plan.rates.latency_network,
+                                                &plan.rates.bandwidth_network);
         if (rc) return rc;
         if (transport->rank == 0) interpret(&meter, &plan);
         rc = broadcast(&meter, &plan);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The machine's rates for the cost model, measured with the messages of one transport and the same at all its ranks.
  *
- * Rank 0 decides: what its process has measured for a communicator of this shape is used again. Else all ranks shift messages round the
- * ring at once, by one place within a node and by a node's width between nodes, so that a node's link carries what it carries in a
- * reduction; rank 0's clock counts. Two broadcasts of a hundred bytes, and eight messages a level the first time. */
+ * Rank 0 decides: what its process has measured for a communicator of this shape is used again. Else all ranks shift messages round a
+ * ring at once, one of a node's ranks, and one of all ranks by a node's width, so that a node's link carries what it carries in a
+ * reduction; rank 0's clock counts. Two broadcasts of a hundred bytes, and eighteen messages a level the first time. */
 #ifndef LUCID_SPARSE_MEASURE_H
 #define LUCID_SPARSE_MEASURE_H
 
