@@ -160,6 +160,10 @@ def page(results):
                 cpu = line.partition(":")[2].strip()
                 break
     parts = [HEAD % f"{os.cpu_count()} CPUs ({cpu}), Linux {platform.release()}, one run"]
+    note = os.path.join(results, "sparse-note.txt") # what a reader must know of this run
+    if os.path.exists(note):
+        with open(note, encoding="utf-8") as stream:
+            parts.append("\n**%s**" % stream.read().strip())
     for name, table in read(results).items():
         parts += [f"\n## {name}\n", *rows(table)]
     parts += ["\n## Programs\n", "A breadth-first search, a zero-padded vector, a tally in batches (bench/sparse/sparse_programs.c); the same "
