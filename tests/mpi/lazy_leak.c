@@ -34,9 +34,13 @@ int main(int argc, char **argv)
     lazy_check_presence();
     for (int way = 0; way < 6; way++) {
         for (int i = 0; i < 50; i++) round_of(way);
-        before = heap();
-        for (int i = 0; i < TIMES; i++) round_of(way);
-        left[way] = (heap() - before) / TIMES;
+        left[way] = 1e9;
+        for (int window = 0; window < 3; window++) { /* a list that grows does so in one of them, a leak in all */
+            before = heap();
+            for (int i = 0; i < TIMES; i++) round_of(way);
+            double more = (heap() - before) / TIMES;
+            if (more < left[way]) left[way] = more;
+        }
     }
     CHECK_OK(MPI_Reduce(left, largest, 6, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD));
     for (int way = 0; check_rank == 0 && way < 6; way++) printf("left %d %.1f\n", way, largest[way]);
