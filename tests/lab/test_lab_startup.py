@@ -29,7 +29,11 @@ def settings(layer="share", **more):
     if not path:
         pytest.skip("coll/lazy is not built")
     values = dict(path, OMPI_MCA_coll_han_priority="40", LUCID_LAZY=layer, **more)
-    return [word for name, value in sorted(values.items()) for word in ("-x", "%s=%s" % (name, value))]
+    words = []
+    for name, value in sorted(values.items()): # PRRTE takes no MCA parameter by -x
+        own = name.startswith("OMPI_MCA_")
+        words += ["--mca", name[len("OMPI_MCA_"):], value] if own else ["-x", "%s=%s" % (name, value)]
+    return words
 
 
 @pytest.mark.parametrize("ranks, more", [(16, {}), (13, {}), (6, {}), (4, {}), (16, {"LUCID_LAZY_GROUPS": "2"})])
