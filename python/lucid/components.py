@@ -2,11 +2,13 @@
 """Lucid's components of Open MPI: where they are, and how Open MPI is told of them.
 
 Open MPI looks for components in the directories of mca_base_component_path. A value of one's own replaces the default, so it must
-name Open MPI's own directory and the user's as well.
+name Open MPI's own directory and the user's as well. liblucid sets it in the ranks (src/pmpi/component_path.c): the launcher of Open
+MPI 5 would hand it to PMIx, which complains of what it finds there.
 """
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import subprocess
@@ -14,7 +16,8 @@ from typing import Dict, Optional
 
 from . import places
 
-PATH = "OMPI_MCA_mca_base_component_path"
+VARIABLE = "LUCID_COMPONENT_PATH"
+_OPEN_MPIS = "OMPI_MCA_mca_base_component_path"
 
 
 def find(name: str) -> Optional[str]:
@@ -32,6 +35,7 @@ def _ompi_info(mpirun: Optional[str]) -> Optional[str]:
     return shutil.which("ompi_info")
 
 
+@functools.lru_cache(maxsize=None)
 def _asked(program: Optional[str]) -> Optional[str]:
     if program is None:
         return None
@@ -48,12 +52,12 @@ def _asked(program: Optional[str]) -> Optional[str]:
 
 
 def path_variable(mpirun: Optional[str], environment: Dict[str, str], name: str = "sparse") -> Dict[str, str]:
-    """The variable that makes Open MPI look where Lucid's components are, besides where it looks anyway; {} if coll/<name> is not
-    there, or where it looks cannot be told."""
-    present = environment.get(PATH) or _asked(_ompi_info(mpirun))
+    """The variable that makes Open MPI look, under liblucid, where Lucid's components are, besides where it looks anyway; {} if
+    coll/<name> is not there, or where it looks cannot be told."""
+    present = environment.get(_OPEN_MPIS) or _asked(_ompi_info(mpirun))
     found = find(name)
     if found is None or not present:
         return {}
     own = os.path.dirname(found)
     # in front: Open MPI 4.1 looks no further than a directory that does not exist, as the user's own mostly does not
-    return {PATH: present if own in present.split(":") else f"{own}:{present}"}
+    return {VARIABLE: present if own in present.split(":") else f"{own}:{present}"}

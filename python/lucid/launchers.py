@@ -132,8 +132,7 @@ def _openmpi(rest: List[str], variables: Dict[str, str], preload: str, environme
             told = True
     options = [] if told else ["-x", "LD_PRELOAD=" + _load(environment, preload)]
     for name in variables:
-        if not name.startswith("OMPI_MCA_"): # these it hands on by itself
-            options += ["-x", name]
+        options += ["-x", name]
     contexts = _split(rest)
     return _join([options + context for context in contexts])
 

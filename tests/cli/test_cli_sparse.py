@@ -32,6 +32,7 @@ def test_sparse_moves_less_and_computes_the_same(lucid, tmp_path):
     with_it = lucid("run", "--sparse", "-o", "with", "-n", "3", built("cli_tally"))
     assert without.code == with_it.code == 0 and without.out == with_it.out == "sum 2400 of 3\n"
     assert not (tmp_path / "with" / "sparse.json").exists()
+    assert [line for line in with_it.err.splitlines() if not line.startswith(("lucid: ", "       "))] == []
     # what is chosen depends on measured rates; on one node the library's own may be taken for faster
     assert allreduce_bytes(tmp_path / "with") <= 1.05 * allreduce_bytes(tmp_path / "without")
     always = lucid("run", "--sparse", "-o", "always", "-n", "3", built("cli_tally"), env={"LUCID_SPARSE_ALWAYS": "1"})

@@ -28,7 +28,7 @@ def settings(layer="share", **more):
     path = components.path_variable("mpirun", {}, "lazy")
     if not path:
         pytest.skip("coll/lazy is not built")
-    values = dict(path, OMPI_MCA_coll_han_priority="40", LUCID_LAZY=layer, **more)
+    values = dict(OMPI_MCA_mca_base_component_path=path[components.VARIABLE], OMPI_MCA_coll_han_priority="40", LUCID_LAZY=layer, **more)
     words = []
     for name, value in sorted(values.items()): # PRRTE takes no MCA parameter by -x
         own = name.startswith("OMPI_MCA_")
