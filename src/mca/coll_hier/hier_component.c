@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "hier.h"
+#include "mca_release.h"
 
 #include "opal/mca/base/mca_base_pvar.h"
 #include "opal/mca/base/mca_base_var.h"
@@ -134,8 +135,8 @@ static int open_component(void)
     if (lucid_hier.radix < 1) lucid_hier.radix = 1;
     if (lucid_hier.up_radix < 1) lucid_hier.up_radix = 1;
     if (lucid_hier.window < 1) lucid_hier.window = 1;
-    bool same = strcmp(ompi_version_string, LUCID_OMPI_VERSION) == 0;
-    return same ? OMPI_SUCCESS : OMPI_ERR_NOT_AVAILABLE;
+    const char *without = lucid_hier.priority > 0 ? "collective operations run without coll/hier" : NULL;
+    return lucid_mca_fits(without) ? OMPI_SUCCESS : OMPI_ERR_NOT_AVAILABLE;
 }
 
 static int close_component(void)

@@ -5,36 +5,20 @@
  * When the first communicator is made, MPI_COMM_WORLD, it is the first one asked and moves all others to a list of its own: from
  * then on Open MPI asks nobody else. At the end they are closed from here, because the framework does not see them any more.
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "../../core/log.h"
 #include "../../core/params.h"
 #include "lazy.h"
+#include "mca_release.h"
 #include "lazy_account.h"
 #include "lazy_counters.h"
 
 struct lazy_process lucid_lazy;
 static bool aside; /* this process goes without */
 
-/** A component only fits the very release it was built for: structures have grown inside series. One line per job. */
-static bool fits(void)
-{
-    const char *rank = getenv("OMPI_COMM_WORLD_RANK");
-    bool same = strcmp(ompi_version_string, LUCID_OMPI_VERSION) == 0;
-    bool sizes = mca_coll_base_module_t_class.cls_sizeof == sizeof(mca_coll_base_module_t) &&
-                 ompi_communicator_t_class.cls_sizeof == sizeof(ompi_communicator_t);
-    if (same && sizes) return true;
-    if (rank == NULL || strcmp(rank, "0") == 0)
-        lucid_error("communicators start without coll/lazy: it was built for Open MPI " LUCID_OMPI_VERSION ", and this is %s%s; "
-                    "build Lucid with this one", ompi_version_string, same ? " with other structures" : "");
-    return false;
-}
-
 static int open_component(void)
 {
-    aside = !fits();
+    aside = !lucid_mca_fits("communicators start without coll/lazy");
     return aside ? OMPI_ERR_NOT_AVAILABLE : OMPI_SUCCESS;
 }
 

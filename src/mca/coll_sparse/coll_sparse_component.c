@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "log.h"
+#include "mca_release.h"
 #include "opal/mca/base/mca_base_pvar.h"
 #include "opal/mca/base/mca_base_var.h"
 #include "params.h"
@@ -76,8 +77,11 @@ static const char *text_of(const char *parameter)
     return NULL;
 }
 
+/* What comes from the environment has been complained of where that is read. */
 static void complain(const char *name, const char *text, const char *range, const char *def)
 {
+    const char *given = getenv(name);
+    if (given && strcmp(given, text) == 0) return;
     lucid_error("coll/sparse: %s=%s is not valid (%s): using %s", name, text, range, def);
 }
 
@@ -85,6 +89,7 @@ static int register_all(void)
 {
     const mca_base_component_t *component = &mca_coll_sparse_component.collm_version;
     for (size_t i = 0; i < SETTINGS; i++) register_setting(component, &settings[i]);
+    (void)lucid_params(); /* reads the environment */
     lucid_params_read(&params, text_of, complain);
     coll_sparse_process.priority = params.sparse_priority;
     register_figures(component);
@@ -112,23 +117,10 @@ static int init_query(bool progress_threads, bool mpi_threads)
     return OMPI_SUCCESS;
 }
 
-/* The library's version with what may follow in a candidate's: 6.0.0rc2. */
-static bool same_release(void)
-{
-    size_t n = sizeof LUCID_OMPI_VERSION - 1;
-    return strncmp(ompi_version_string, LUCID_OMPI_VERSION, n) == 0 && !strchr(".0123456789", ompi_version_string[n] ? ompi_version_string[n] : 'x');
-}
-
-/* A component only fits the very release it was built for: structures have grown inside series. */
 static int open_component(void)
 {
-    bool same = same_release();
-    if (same && mca_coll_base_module_t_class.cls_sizeof == sizeof(mca_coll_base_module_t)) return OMPI_SUCCESS;
-    const char *rank = getenv("OMPI_COMM_WORLD_RANK");
-    if (coll_sparse_process.priority > 0 && (!rank || strcmp(rank, "0") == 0))
-        lucid_error("reductions run without coll/sparse: it was built for Open MPI " LUCID_OMPI_VERSION ", and this is %s%s; "
-                    "build Lucid with this one", ompi_version_string, same ? " with other structures" : "");
-    return OMPI_ERR_NOT_AVAILABLE;
+    const char *without = coll_sparse_process.priority > 0 ? "reductions run without coll/sparse" : NULL;
+    return lucid_mca_fits(without) ? OMPI_SUCCESS : OMPI_ERR_NOT_AVAILABLE;
 }
 
 static int close_component(void)
