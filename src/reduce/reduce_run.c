@@ -17,17 +17,21 @@ void lucid_sparse_get_figures(lucid_sparse_figures_t *figures)
     *figures = (lucid_sparse_figures_t){taken, passed, sent, saved};
 }
 
-static enum { OFF, ON, MEASURE } mode(void)
+/* Found out once; who finds it out twice finds the same. */
+static enum { UNKNOWN, OFF, ON, MEASURE } mode(void)
 {
+    static _Atomic int known;
+    int found = atomic_load_explicit(&known, memory_order_relaxed);
+    if (LUCID_LIKELY(found != UNKNOWN)) return found;
     const char *word = lucid_params()->sparse;
-    return strcmp(word, "on") == 0 ? ON : strcmp(word, "measure") == 0 ? MEASURE : OFF;
+    found = strcmp(word, "on") == 0 ? ON : strcmp(word, "measure") == 0 ? MEASURE : OFF;
+    atomic_store_explicit(&known, found, memory_order_relaxed);
+    return found;
 }
 
 bool lucid_reduce_wanted(void)
 {
-    static int known = -1;
-    if (known < 0) known = mode() != OFF;
-    return known;
+    return mode() != OFF;
 }
 
 static bool is_intra(MPI_Comm comm, int *rank, int *size)
@@ -105,6 +109,13 @@ static bool run(const struct lucid_reduction *reduction, size_t *counts, const s
     return true;
 }
 
+/* So few elements that they are short whatever their type: most calls, and nothing is looked up for them. */
+static bool is_tiny(const struct lucid_reduction *reduction)
+{
+    return reduction->kind != SPARSE_REDUCE_SCATTER && mode() == ON && !lucid_params()->sparse_always && reduction->count >= 0 &&
+           (size_t)reduction->count < lucid_params()->sparse_short / SPARSE_MAX_SIZE;
+}
+
 /* The whole way, for a call that the core may take. */
 static bool attempt(const struct lucid_reduction *reduction, int size, const struct sparse_operator *operator, int rank, int *rc)
 {
@@ -128,7 +139,7 @@ bool lucid_reduce_run(const struct lucid_reduction *reduction, int *rc)
     struct lucid_reduce_user user;
     struct sparse_operator operator;
     int rank, size;
-    if (!is_intra(reduction->comm, &rank, &size) || !valid(reduction, size)) return false;
+    if (is_tiny(reduction) || !is_intra(reduction->comm, &rank, &size) || !valid(reduction, size)) return false;
     size_t count = vector(reduction, size, NULL);
     bool done = false;
     if (lucid_reduce_operator(reduction->op, reduction->type, &user, &operator)) {

@@ -29,6 +29,15 @@ enum sparse_type {
     SPARSE_TYPES
 };
 
+/* What MPI's datatypes have in common with the core's types, but for their size. */
+enum sparse_family {
+    SPARSE_SIGNED, SPARSE_UNSIGNED, SPARSE_REAL, SPARSE_COMPLEX, SPARSE_LOGICAL, SPARSE_BOOLEAN, SPARSE_OCTET
+};
+
+/* The type of that family and size, or SPARSE_TYPES: kinds of Fortran that C has not (REAL*2, REAL*16, INTEGER*16). Long double
+ * has no family: its size does not tell it from others. */
+enum sparse_type sparse_type_of(enum sparse_family family, size_t size);
+
 typedef void sparse_apply_fn(const void *in, void *inout, size_t count, void *context);
 
 struct sparse_operator {

@@ -71,3 +71,22 @@ void sparse_copy_data(const struct sparse_operator *operator, const void *from, 
         if (shape->end > shape->second) memcpy(target + shape->second, source + shape->second, shape->end - shape->second);
     }
 }
+
+static enum sparse_type sized(size_t size, enum sparse_type one, enum sparse_type two, enum sparse_type four, enum sparse_type eight)
+{
+    return size == 1 ? one : size == 2 ? two : size == 4 ? four : size == 8 ? eight : SPARSE_TYPES;
+}
+
+enum sparse_type sparse_type_of(enum sparse_family family, size_t size)
+{
+    switch (family) {
+    case SPARSE_SIGNED: return sized(size, SPARSE_INT8, SPARSE_INT16, SPARSE_INT32, SPARSE_INT64);
+    case SPARSE_UNSIGNED: return sized(size, SPARSE_UINT8, SPARSE_UINT16, SPARSE_UINT32, SPARSE_UINT64);
+    case SPARSE_LOGICAL: return sized(size, SPARSE_LOGICAL8, SPARSE_LOGICAL16, SPARSE_LOGICAL32, SPARSE_LOGICAL64);
+    case SPARSE_REAL: return size == 4 ? SPARSE_FLOAT : size == 8 ? SPARSE_DOUBLE : SPARSE_TYPES;
+    case SPARSE_COMPLEX: return size == 8 ? SPARSE_FLOAT_COMPLEX : size == 16 ? SPARSE_DOUBLE_COMPLEX : SPARSE_TYPES;
+    case SPARSE_BOOLEAN: return size == sizeof(bool) ? SPARSE_BOOL : SPARSE_TYPES;
+    case SPARSE_OCTET: return size == 1 ? SPARSE_BYTE : SPARSE_TYPES;
+    }
+    return SPARSE_TYPES;
+}

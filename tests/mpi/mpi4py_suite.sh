@@ -30,7 +30,7 @@ prepare() {
         rm -rf "$dir" && mv "$temporary" "$dir" && touch "$dir/done"
     else
         rm -rf "$temporary"
-        skip "mpi4py and its tests cannot be had from PyPI here: $(tail -n 1 "$dir.log")"
+        skip "mpi4py and its tests cannot be had from PyPI here: $(grep . "$dir.log" | tail -n 1)"
     fi
 }
 

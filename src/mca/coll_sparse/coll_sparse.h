@@ -94,6 +94,15 @@ int coll_sparse_run(coll_sparse_module_t *module, const struct coll_sparse_call 
 int coll_sparse_begin(coll_sparse_module_t *module, const struct coll_sparse_call *call, bool persistent, ompi_request_t **request);
 void coll_sparse_requests_close(void);
 
+/* Whether so few elements are short whatever their type: most calls, and nothing more is done for them. */
+static inline bool coll_sparse_tiny(const coll_sparse_module_t *module, size_t elements)
+{
+    return elements < module->parameters.short_bytes / SPARSE_MAX_SIZE && !module->parameters.always;
+}
+
+/* Elements of a call's whole vector. */
+size_t coll_sparse_elements(const coll_sparse_module_t *module, const struct coll_sparse_call *call);
+
 /* Makes the core's description of a call. False: it is not for the core. */
 bool coll_sparse_describe(coll_sparse_module_t *module, const struct coll_sparse_call *call, struct coll_sparse_user *user,
                           struct sparse_call *described);

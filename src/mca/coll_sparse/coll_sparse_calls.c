@@ -77,10 +77,18 @@ static size_t *copied(counts_t counts, int size)
     return copy;
 }
 
+static bool is_tiny(const coll_sparse_module_t *sparse, counts_t counts)
+{
+    size_t elements = 0;
+    for (int i = 0; i < sparse->transport.size; i++) elements += (size_t)lucid_ompi_counts_get(counts, i);
+    return coll_sparse_tiny(sparse, elements);
+}
+
 static int sparse_reduce_scatter(const void *in, void *out, counts_t counts, ompi_datatype_t *type, ompi_op_t *op,
                                  ompi_communicator_t *comm, module_t *module)
 {
     coll_sparse_module_t *sparse = (coll_sparse_module_t *)module;
+    if (is_tiny(sparse, counts)) return BELOW(reduce_scatter, in, out, counts, type, op, comm);
     struct coll_sparse_call call = {SPARSE_REDUCE_SCATTER, in, out, 0, copied(counts, sparse->transport.size), type, op, 0};
     if (!call.counts) return OMPI_ERR_OUT_OF_RESOURCE;
     int rc = coll_sparse_run(sparse, &call);
@@ -88,9 +96,10 @@ static int sparse_reduce_scatter(const void *in, void *out, counts_t counts, omp
     return rc != COLL_SPARSE_PASS ? rc : BELOW(reduce_scatter, in, out, counts, type, op, comm);
 }
 
-static int begin_scatter(coll_sparse_module_t *sparse, const void *in, void *out, counts_t counts, ompi_datatype_t *type, ompi_op_t *op,
-                         bool persistent, ompi_request_t **request)
+static int begin_scatter(coll_sparse_module_t *sparse, const void *in, void *out, counts_t counts, ompi_datatype_t *type,
+                         ompi_op_t *op, bool persistent, ompi_request_t **request)
 {
+    if (is_tiny(sparse, counts)) return COLL_SPARSE_PASS;
     struct coll_sparse_call call = {SPARSE_REDUCE_SCATTER, in, out, 0, copied(counts, sparse->transport.size), type, op, 0};
     if (!call.counts) return OMPI_ERR_OUT_OF_RESOURCE;
     int rc = coll_sparse_begin(sparse, &call, persistent, request);

@@ -23,16 +23,6 @@ static enum sparse_op op_of(const ompi_op_t *op)
     return op->op_type < OMPI_OP_NUM_OF_TYPES ? ops[op->op_type] : SPARSE_OPS;
 }
 
-static enum sparse_type sized(size_t size, enum sparse_type one, enum sparse_type two, enum sparse_type four, enum sparse_type eight)
-{
-    return size == 1 ? one : size == 2 ? two : size == 4 ? four : size == 8 ? eight : SPARSE_TYPES;
-}
-
-static enum sparse_type real(size_t size)
-{
-    return size == sizeof(float) ? SPARSE_FLOAT : size == sizeof(double) ? SPARSE_DOUBLE : SPARSE_TYPES;
-}
-
 /* Open MPI's own table says which C type's function serves a datatype, whatever its name in C, C++ or Fortran. Kinds of
  * Fortran that C has not (REAL*16, INTEGER*16, REAL*2) stay with the library. */
 static enum sparse_type type_of(const ompi_datatype_t *type, size_t size)
@@ -42,16 +32,16 @@ static enum sparse_type type_of(const ompi_datatype_t *type, size_t size)
     case OMPI_OP_BASE_TYPE_INT8_T: case OMPI_OP_BASE_TYPE_INT16_T: case OMPI_OP_BASE_TYPE_INT32_T: case OMPI_OP_BASE_TYPE_INT64_T:
     case OMPI_OP_BASE_TYPE_INTEGER: case OMPI_OP_BASE_TYPE_INTEGER1: case OMPI_OP_BASE_TYPE_INTEGER2:
     case OMPI_OP_BASE_TYPE_INTEGER4: case OMPI_OP_BASE_TYPE_INTEGER8: case OMPI_OP_BASE_TYPE_LONG:
-        return sized(size, SPARSE_INT8, SPARSE_INT16, SPARSE_INT32, SPARSE_INT64);
+        return sparse_type_of(SPARSE_SIGNED, size);
     case OMPI_OP_BASE_TYPE_UINT8_T: case OMPI_OP_BASE_TYPE_UINT16_T: case OMPI_OP_BASE_TYPE_UINT32_T:
     case OMPI_OP_BASE_TYPE_UINT64_T: case OMPI_OP_BASE_TYPE_UNSIGNED_LONG:
-        return sized(size, SPARSE_UINT8, SPARSE_UINT16, SPARSE_UINT32, SPARSE_UINT64);
+        return sparse_type_of(SPARSE_UNSIGNED, size);
     case OMPI_OP_BASE_TYPE_FLOAT: case OMPI_OP_BASE_TYPE_DOUBLE: case OMPI_OP_BASE_TYPE_REAL: case OMPI_OP_BASE_TYPE_REAL4:
     case OMPI_OP_BASE_TYPE_REAL8: case OMPI_OP_BASE_TYPE_DOUBLE_PRECISION:
-        return real(size);
+        return sparse_type_of(SPARSE_REAL, size);
     case OMPI_OP_BASE_TYPE_LONG_DOUBLE: return SPARSE_LONG_DOUBLE;
-    case OMPI_OP_BASE_TYPE_LOGICAL: return sized(size, SPARSE_LOGICAL8, SPARSE_LOGICAL16, SPARSE_LOGICAL32, SPARSE_LOGICAL64);
-    case OMPI_OP_BASE_TYPE_BOOL: return size == sizeof(bool) ? SPARSE_BOOL : SPARSE_TYPES;
+    case OMPI_OP_BASE_TYPE_LOGICAL: return sparse_type_of(SPARSE_LOGICAL, size);
+    case OMPI_OP_BASE_TYPE_BOOL: return sparse_type_of(SPARSE_BOOLEAN, size);
     case OMPI_OP_BASE_TYPE_C_FLOAT_COMPLEX: return SPARSE_FLOAT_COMPLEX;
     case OMPI_OP_BASE_TYPE_C_DOUBLE_COMPLEX: return SPARSE_DOUBLE_COMPLEX;
     case OMPI_OP_BASE_TYPE_C_LONG_DOUBLE_COMPLEX: return SPARSE_LONG_DOUBLE_COMPLEX;

@@ -26,12 +26,24 @@ bool coll_sparse_describe(coll_sparse_module_t *module, const struct coll_sparse
     return coll_sparse_operator(call->op, call->type, user, &described->operator);
 }
 
+/* Figures of a process whose threads may count at once. */
+static void add_to(unsigned long long *figure, uint64_t more)
+{
+    __atomic_fetch_add(figure, more, __ATOMIC_RELAXED);
+}
+
+static int passed(void)
+{
+    add_to(&coll_sparse_process.passed, 1);
+    return COLL_SPARSE_PASS;
+}
+
 static void count_density(double density)
 {
     static const double limits[] = {1e-4, 1e-3, 1e-2, 2e-2, 5e-2, 0.1, 0.5};
     size_t i = 0;
     while (i < sizeof limits / sizeof *limits && density >= limits[i]) i++;
-    coll_sparse_process.density[i]++;
+    add_to(&coll_sparse_process.density[i], 1);
 }
 
 int coll_sparse_account(coll_sparse_module_t *module, const struct sparse_collective *run, enum sparse_status status)
@@ -40,26 +52,23 @@ int coll_sparse_account(coll_sparse_module_t *module, const struct sparse_collec
     char text[256];
     sparse_collective_outcome(run, &outcome);
     count_density(outcome.agreed);
-    if (status == SPARSE_NOT_OURS) {
-        coll_sparse_process.passed++;
-        return COLL_SPARSE_PASS;
-    }
-    coll_sparse_process.taken++;
-    coll_sparse_process.sent += outcome.sent;
-    if (outcome.sent_dense > outcome.sent) coll_sparse_process.saved += outcome.sent_dense - outcome.sent;
+    if (status == SPARSE_NOT_OURS) return passed();
+    add_to(&coll_sparse_process.taken, 1);
+    add_to(&coll_sparse_process.sent, outcome.sent);
+    if (outcome.sent_dense > outcome.sent) add_to(&coll_sparse_process.saved, outcome.sent_dense - outcome.sent);
     if (status == SPARSE_DONE) return OMPI_SUCCESS;
     lucid_error("coll/sparse: %s", sparse_outcome_text(&outcome, module->transport.rank, text, sizeof text));
     return outcome.error == SPARSE_TRANSPORT ? outcome.code
            : outcome.error == SPARSE_NO_MEMORY ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_ERROR;
 }
 
-/* Large enough that the core may take it: the same answer at all processes. */
-static bool large(const coll_sparse_module_t *module, const struct sparse_call *call)
+size_t coll_sparse_elements(const coll_sparse_module_t *module, const struct coll_sparse_call *call)
 {
     size_t count = call->counts ? 0 : call->count;
-    for (int i = 0; call->counts && i < module->transport.size; i++) count += call->counts[i];
-    if (call->kind == SPARSE_REDUCE_SCATTER && !call->counts) count *= (size_t)module->transport.size;
-    return count >= module->parameters.short_bytes / call->operator.size;
+    if (call->kind != SPARSE_REDUCE_SCATTER) return count;
+    if (!call->counts) return count * (size_t)module->transport.size;
+    for (int i = 0; i < module->transport.size; i++) count += call->counts[i];
+    return count;
 }
 
 int coll_sparse_run(coll_sparse_module_t *module, const struct coll_sparse_call *mpi_call)
@@ -67,14 +76,15 @@ int coll_sparse_run(coll_sparse_module_t *module, const struct coll_sparse_call 
     struct coll_sparse_user user;
     struct sparse_call call;
     struct sparse_collective *run;
-    if (!coll_sparse_describe(module, mpi_call, &user, &call)) return COLL_SPARSE_PASS;
-    if (!module->measured && large(module, &call)) coll_sparse_measure(module);
+    size_t elements = coll_sparse_elements(module, mpi_call);
+    if (coll_sparse_tiny(module, elements) || !coll_sparse_describe(module, mpi_call, &user, &call)) return passed();
+    /* from here on all processes answer alike */
+    bool large = elements >= module->parameters.short_bytes / call.operator.size;
+    if (!large && !module->parameters.always) return passed();
+    if (!module->measured && large) coll_sparse_measure(module);
     pthread_mutex_lock(&module->lock);
-    enum sparse_status status = SPARSE_NOT_OURS;
-    if (large(module, &call) || module->parameters.always) {
-        call.tag = coll_sparse_tag(module);
-        status = sparse_collective_create(&call, &run);
-    }
+    call.tag = coll_sparse_tag(module);
+    enum sparse_status status = sparse_collective_create(&call, &run);
     if (status == SPARSE_PENDING) {
         while ((status = sparse_collective_step(run)) == SPARSE_PENDING) {
             pthread_mutex_unlock(&module->lock); /* a nonblocking call of the communicator may need it to go on */
@@ -87,6 +97,5 @@ int coll_sparse_run(coll_sparse_module_t *module, const struct coll_sparse_call 
         return rc;
     }
     pthread_mutex_unlock(&module->lock);
-    coll_sparse_process.passed++;
-    return status == SPARSE_NOT_OURS ? COLL_SPARSE_PASS : OMPI_ERR_OUT_OF_RESOURCE;
+    return status == SPARSE_NOT_OURS ? passed() : OMPI_ERR_OUT_OF_RESOURCE;
 }
