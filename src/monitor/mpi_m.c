@@ -97,7 +97,7 @@ static int gather_dense(MPI_M_msid msid, int root, unsigned long *counts, unsign
     status = lucid_m_kinds(flags, &kinds);
     if (status != MPI_SUCCESS) return status;
     if (lucid_dense_fits(m->size, sizeof(unsigned long), lucid_params()->dense_limit) != 0) return MPI_M_INTERNAL_FAIL;
-    status = lucid_gather_matrix(msid, root, kinds, &matrix, &m);
+    status = lucid_gather_matrix(msid, root, LUCID_SUCCESS, kinds, &matrix, &m);
     if (status != LUCID_SUCCESS) return lucid_m_code(status);
     if (root == LUCID_TO_ALL || root == m->rank) lucid_matrix_to_dense(&matrix, counts, sizes);
     lucid_matrix_free(&matrix);

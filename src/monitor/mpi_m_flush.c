@@ -96,7 +96,7 @@ int MPI_M_rootflush(MPI_M_msid msid, int root, const char *filename, int flags)
     status = lucid_m_kinds(flags, &kinds);
     if (status == LUCID_SUCCESS && !filename) status = LUCID_ERR_ARG;
     if (status != LUCID_SUCCESS) return lucid_m_code(status);
-    status = lucid_gather_matrix(msid, root, kinds, &matrix, &m);
+    status = lucid_gather_matrix(msid, root, LUCID_SUCCESS, kinds, &matrix, &m);
     if (status != LUCID_SUCCESS) return lucid_m_code(status);
     if (root == m->rank) status = write_pair(&matrix, filename);
     lucid_matrix_free(&matrix);

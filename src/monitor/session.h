@@ -71,8 +71,9 @@ int lucid_agree(const struct lucid_members *members, int status);
 /** Root's code at all members. Collective. */
 int lucid_follow(const struct lucid_members *members, int root, int status);
 
-/** Gathers one session's traffic as matrix, at root or at all. Collective. */
-int lucid_gather_matrix(lucid_session_t session, int root, uint64_t kinds, struct lucid_matrix *matrix,
+/** Gathers one session's traffic as matrix, at root or at all. status: this process's error so far; if any member has one, all
+ *  return an error. Collective. */
+int lucid_gather_matrix(lucid_session_t session, int root, int status, uint64_t kinds, struct lucid_matrix *matrix,
                         struct lucid_members **members);
 
 /** Writes a session's data as JSON to `path` from rank 0 of the members. Collective; data may be empty (all zero). */

@@ -91,7 +91,7 @@ int lucid_session_histogram(lucid_session_t session, uint64_t kinds, uint64_t *b
     return LUCID_SUCCESS;
 }
 
-int lucid_gather_matrix(lucid_session_t session, int root, uint64_t kinds, struct lucid_matrix *matrix,
+int lucid_gather_matrix(lucid_session_t session, int root, int mine, uint64_t kinds, struct lucid_matrix *matrix,
                         struct lucid_members **members)
 {
     struct lucid_cells row = {0};
@@ -100,7 +100,7 @@ int lucid_gather_matrix(lucid_session_t session, int root, uint64_t kinds, struc
     if (status != LUCID_SUCCESS) return status; /* the same at all members: nobody waits */
     struct lucid_members *m = *members;
     if (root != LUCID_TO_ALL && (root < 0 || root >= m->size)) return LUCID_ERR_ROOT;
-    status = my_row(session, kinds, false, members, &row);
+    status = mine != LUCID_SUCCESS ? mine : my_row(session, kinds, false, members, &row);
     if (status == LUCID_SUCCESS && (root == LUCID_TO_ALL || root == m->rank) && !matrix) status = LUCID_ERR_ARG;
     status = lucid_gather_rows(m, root, status, &row, &rows);
     lucid_cells_clear(&row);
@@ -117,7 +117,7 @@ int lucid_session_gather(lucid_session_t session, int root, uint64_t kinds, luci
     int status = lucid_session_members(session, true, &members);
     if (status != LUCID_SUCCESS) return status;
     if (root < 0 || root >= members->size) return LUCID_ERR_ROOT;
-    status = lucid_gather_matrix(session, root, kinds, members->rank == root && !matrix ? NULL : &gathered, &members);
+    status = lucid_gather_matrix(session, root, LUCID_SUCCESS, kinds, members->rank == root && !matrix ? NULL : &gathered, &members);
     if (status == LUCID_SUCCESS && members->rank == root) *matrix = gathered;
     return status;
 }

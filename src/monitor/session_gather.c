@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * session_gather.c: brings the members' sparse rows together. Traffic and memory follow the entries, not P x P.
  *
- * Cost to one root: an allreduce of an int, a gather of P counts, a broadcast of an int, and a gatherv of 24 bytes per
- * entry. Every step that can fail on one member is agreed on before the next, so that no member is left waiting.
+ * Cost to one root: a gather of P counts, a broadcast of an int, and a gatherv of 24 bytes per entry; beyond FEW members also an
+ * allreduce of an int. Every step that can fail on one member is agreed on before the next, so that no member is left waiting.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -34,30 +34,36 @@ int lucid_follow(const struct lucid_members *m, int root, int status)
     return status;
 }
 
+enum { FEW = 1024 }; /* members for which a receiver needs no memory of its own to hear from all of them */
+
 /** What a receiver needs beside the rows. */
 struct plan {
-    int *count;
+    int *count; /* of every member's entries, or its error, which is negative */
     int *displacement;
+    int few[2 * FEW];
 };
 
 static void plan_free(struct plan *plan)
 {
-    free(plan->count);
-    free(plan->displacement);
+    if (plan->count != plan->few) free(plan->count);
 }
 
-static int plan_make(struct plan *plan, struct lucid_rows *rows, int size)
+static int plan_make(struct plan *plan, int size)
 {
-    plan->count = malloc((size_t)size * sizeof *plan->count);
-    plan->displacement = malloc((size_t)size * sizeof *plan->displacement);
-    rows->start = malloc(((size_t)size + 1) * sizeof *rows->start);
-    return plan->count && plan->displacement && rows->start ? LUCID_SUCCESS : LUCID_ERR_INTERNAL;
+    plan->count = size <= FEW ? plan->few : malloc(2 * (size_t)size * sizeof *plan->count);
+    plan->displacement = plan->count ? plan->count + size : NULL;
+    for (int i = 0; plan->count && i < size; i++) plan->count[i] = LUCID_ERR_MPI; /* until it has been heard of */
+    return plan->count ? LUCID_SUCCESS : LUCID_ERR_INTERNAL;
 }
 
-/** Lays the rows out behind each other once their lengths are known. */
+/** Lays the rows out behind each other now that their lengths are known. */
 static int plan_rows(struct plan *plan, struct lucid_rows *rows, int size)
 {
     size_t total = 0;
+    for (int i = 0; i < size; i++)
+        if (plan->count[i] < 0) return plan->count[i];
+    rows->start = malloc(((size_t)size + 1) * sizeof *rows->start);
+    if (!rows->start) return LUCID_ERR_INTERNAL;
     for (int i = 0; i < size; i++) {
         rows->start[i] = total;
         if (total > INT_MAX) return LUCID_ERR_TOO_LARGE;
@@ -94,16 +100,19 @@ static int exchange_cells(const struct lucid_members *m, int root, const struct 
 int lucid_gather_rows(const struct lucid_members *m, int root, int status, const struct lucid_cells *row,
                       struct lucid_rows *rows)
 {
-    struct plan plan = {0};
+    struct plan plan;
     bool receiver = root == LUCID_TO_ALL || root == m->rank;
     *rows = (struct lucid_rows){0};
+    plan.count = NULL;
     lucid_own_begin();
     if (status == LUCID_SUCCESS && row->n > INT_MAX) status = LUCID_ERR_TOO_LARGE;
-    if (status == LUCID_SUCCESS && receiver) status = plan_make(&plan, rows, m->size);
-    status = lucid_agree(m, status);
-    if (status == LUCID_SUCCESS) status = exchange_counts(m, root, (int)row->n, &plan);
-    if (status == LUCID_SUCCESS && receiver) status = plan_rows(&plan, rows, m->size);
-    status = lucid_agree(m, status);
+    int room = receiver ? plan_make(&plan, m->size) : LUCID_SUCCESS;
+    if (m->size > FEW) room = status = lucid_agree(m, status == LUCID_SUCCESS ? room : status);
+    if (room == LUCID_SUCCESS) {
+        int told = exchange_counts(m, root, status == LUCID_SUCCESS ? (int)row->n : status, &plan);
+        if (told == LUCID_SUCCESS && receiver) told = plan_rows(&plan, rows, m->size);
+        status = root == LUCID_TO_ALL ? lucid_agree(m, told) : lucid_follow(m, root, told);
+    }
     if (status == LUCID_SUCCESS) status = exchange_cells(m, root, row, &plan, rows);
     lucid_own_end();
     plan_free(&plan);

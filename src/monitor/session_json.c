@@ -251,7 +251,7 @@ int lucid_write_json(const struct lucid_members *m, const struct lucid_session_d
     int status = gather_cells(m, data, false, &document.cells);
     if (status == LUCID_SUCCESS) status = gather_cells(m, data, true, &document.outside);
     if (status == LUCID_SUCCESS) status = reduce_figures(m, data, &document);
-    if (status == LUCID_SUCCESS) status = lucid_places_gather(m, true, &document.places, &document.nodes);
+    if (status == LUCID_SUCCESS) status = lucid_places_gather(m, &document.places, &document.nodes);
     if (status == LUCID_SUCCESS && m->rank == 0) {
         if (lucid_source->blind) lucid_source->blind(MPI_COMM_WORLD, document.blind, sizeof document.blind);
         status = write_document(&document, path);

@@ -41,6 +41,13 @@ static int ask_node(const struct lucid_members *m, struct lucid_place *mine)
     return status;
 }
 
+/** Whether this process may run anywhere on its node. */
+static bool is_free(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) == sysconf(_SC_NPROCESSORS_ONLN);
+}
+
 static void describe_self(struct lucid_place *mine)
 {
     int length = 0;
@@ -52,6 +59,7 @@ static void describe_self(struct lucid_place *mine)
     mine->binding = (struct lucid_binding){-1, -1, -1};
     PMPI_Comm_rank(MPI_COMM_WORLD, &mine->world);
     mine->pid = (int)getpid();
+    mine->free = is_free();
 }
 
 /** Two places ordered by host name, then rank. */
@@ -79,42 +87,48 @@ static int number_nodes(struct lucid_place *places, int n)
     return nodes;
 }
 
-/** Whether this process may run anywhere on its node. */
-static bool is_free(void)
+static int collect(const struct lucid_members *m, const struct lucid_place *mine, struct lucid_place *places)
 {
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) == sysconf(_SC_NPROCESSORS_ONLN);
+    int rc = PMPI_Gather(mine, sizeof *mine, MPI_BYTE, places, sizeof *mine, MPI_BYTE, 0, m->own);
+    return rc == MPI_SUCCESS ? LUCID_SUCCESS : LUCID_ERR_MPI;
 }
 
-/** Room for the places at rank 0 and, unless every process may run anywhere, the bindings. One agreement where it can be one:
- *  errors are negative, and the least answer counts. Collective. */
-static int prepare(const struct lucid_members *m, bool describe, struct lucid_place *mine, struct lucid_place **places)
+static int number(const struct lucid_members *m, int status, struct lucid_place *places, int *nodes)
 {
-    int status = LUCID_SUCCESS;
-    if (m->rank == 0 && !(*places = malloc((size_t)m->size * sizeof **places))) status = LUCID_ERR_INTERNAL;
-    if (!describe) {
-        status = lucid_agree(m, status == LUCID_SUCCESS ? is_free() : status);
-        if (status != 0) return status > 0 ? LUCID_SUCCESS : status;
-    }
-    int asked = ask_node(m, mine);
-    return lucid_agree(m, status == LUCID_SUCCESS ? asked : status);
+    if (status == LUCID_SUCCESS && m->rank == 0 && (*nodes = number_nodes(places, m->size)) < 0) status = LUCID_ERR_INTERNAL;
+    return status;
 }
 
-int lucid_places_gather(const struct lucid_members *m, bool describe, struct lucid_place **places, int *nodes)
+int lucid_places_gather(const struct lucid_members *m, struct lucid_place **places, int *nodes)
 {
     struct lucid_place mine;
-    *places = NULL;
+    *places = m->rank == 0 ? malloc((size_t)m->size * sizeof **places) : NULL;
     describe_self(&mine);
     lucid_own_begin();
-    int status = prepare(m, describe, &mine, places);
-    if (status == LUCID_SUCCESS && PMPI_Gather(&mine, sizeof mine, MPI_BYTE, *places, sizeof mine, MPI_BYTE, 0, m->own) !=
-                                       MPI_SUCCESS)
-        status = LUCID_ERR_MPI;
+    int asked = ask_node(m, &mine);
+    int status = lucid_agree(m, m->rank == 0 && !*places ? LUCID_ERR_INTERNAL : asked);
+    if (status == LUCID_SUCCESS) status = collect(m, &mine, *places);
     lucid_own_end();
-    if (status == LUCID_SUCCESS && m->rank == 0 && (*nodes = number_nodes(*places, m->size)) < 0) status = LUCID_ERR_INTERNAL;
+    status = number(m, status, *places, nodes);
     if (status != LUCID_SUCCESS) {
         free(*places);
         *places = NULL;
     }
     return status;
+}
+
+int lucid_places_fill(const struct lucid_members *m, struct lucid_place *places, int *nodes)
+{
+    struct lucid_place mine;
+    int all_free = 1;
+    describe_self(&mine);
+    lucid_own_begin();
+    int status = collect(m, &mine, places);
+    for (int i = 0; m->rank == 0 && i < m->size; i++) all_free &= places[i].free;
+    if (!lucid_follow(m, 0, all_free)) {
+        status = lucid_agree(m, ask_node(m, &mine));
+        if (status == LUCID_SUCCESS) status = collect(m, &mine, places);
+    }
+    lucid_own_end();
+    return number(m, status, places, nodes);
 }

@@ -18,12 +18,14 @@ struct lucid_place {
     int world;
     int pid;
     int node_number; /* set at the receiver: nodes are numbered by their first member */
+    bool free;       /* may run anywhere on its node */
 };
 
-/**
- * Places of all members at rank 0, in an array to be freed there (NULL elsewhere). describe: with every node's cores; without,
- * they are looked at only if some member is bound to a part of its node. Collective.
- */
-int lucid_places_gather(const struct lucid_members *members, bool describe, struct lucid_place **places, int *nodes);
+/** Places of all members, with every node's cores, at rank 0, in an array to be freed there (NULL elsewhere). Collective. */
+int lucid_places_gather(const struct lucid_members *members, struct lucid_place **places, int *nodes);
+
+/** The same into an array that rank 0 has made; cores are looked at only if some member is bound to a part of its node: without
+ *  that nobody waits for anybody but rank 0. Collective. */
+int lucid_places_fill(const struct lucid_members *members, struct lucid_place *places, int *nodes);
 
 #endif

@@ -12,7 +12,7 @@ static int write_matrix(lucid_session_t session, const char *path, void (*write)
     struct lucid_members *m;
     struct lucid_matrix matrix = {0};
     struct lucid_outfile file;
-    int status = lucid_gather_matrix(session, 0, LUCID_KINDS_ALL, &matrix, &m);
+    int status = lucid_gather_matrix(session, 0, LUCID_SUCCESS, LUCID_KINDS_ALL, &matrix, &m);
     if (status != LUCID_SUCCESS) return status;
     if (m->rank == 0) {
         status = lucid_outfile_open(&file, path) == 0 ? LUCID_SUCCESS : LUCID_ERR_IO;

@@ -132,22 +132,22 @@ static struct seat *from_places(const struct lucid_place *places, int n)
 /** The seats, by rank, in a new array, and the number of nodes, at rank 0. Collective. */
 static int find_seats(const struct lucid_members *m, struct seat **seat, int *nodes)
 {
+    enum { KNOWN = 1, UNKNOWN = 2 };
     uint32_t *world = m->rank == 0 ? world_ranks(m) : NULL;
-    int status = LUCID_SUCCESS;
     *seat = world ? recall(world, m->size, nodes) : NULL;
-    if (!lucid_follow(m, 0, *seat != NULL)) {
-        struct lucid_place *places;
-        status = lucid_places_gather(m, false, &places, nodes);
-        if (status == LUCID_SUCCESS && m->rank == 0 && !(world && (*seat = from_places(places, m->size))))
-            status = LUCID_ERR_INTERNAL;
-        free(places);
+    struct lucid_place *places = m->rank == 0 && !*seat ? malloc((size_t)m->size * sizeof *places) : NULL;
+    int status = lucid_follow(m, 0, *seat ? KNOWN : world && places ? UNKNOWN : LUCID_ERR_INTERNAL);
+    if (status == UNKNOWN) {
+        status = lucid_places_fill(m, places, nodes);
+        if (status == LUCID_SUCCESS && m->rank == 0 && !(*seat = from_places(places, m->size))) status = LUCID_ERR_INTERNAL;
         if (status == LUCID_SUCCESS && m->rank == 0) {
             remember(world, *seat, m->size, *nodes);
             world = NULL;
         }
     }
+    free(places);
     free(world);
-    return status;
+    return status < 0 ? status : LUCID_SUCCESS;
 }
 
 void place_job_close(struct place_job *job)

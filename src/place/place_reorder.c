@@ -280,11 +280,13 @@ static int prepare(struct plan *plan, lucid_session_t session)
     int root = plan->options->everywhere ? LUCID_TO_ALL : 0;
     uint64_t kinds = plan->options->kinds ? plan->options->kinds : LUCID_KINDS_P2P;
     plan->begin = PMPI_Wtime();
-    int status = lucid_gather_matrix(session, root, kinds, &plan->matrix, &plan->members);
+    int status = lucid_session_members(session, true, &plan->members);
+    if (status != LUCID_SUCCESS) return status;
+    plan->k = malloc((size_t)plan->members->size * sizeof *plan->k);
+    status = plan->k ? LUCID_SUCCESS : LUCID_ERR_INTERNAL;
+    status = lucid_gather_matrix(session, root, status, kinds, &plan->matrix, &plan->members);
     if (status != LUCID_SUCCESS) return status;
     plan->observed = lucid_session_seconds(session) / (double)at_least_one(plan->options->recorded);
-    plan->k = malloc((size_t)plan->members->size * sizeof *plan->k);
-    status = lucid_agree(plan->members, plan->k ? LUCID_SUCCESS : LUCID_ERR_INTERNAL);
     lucid_own_begin();
     if (status == LUCID_SUCCESS) status = place_job_open(plan->members, &plan->job);
     if (status == LUCID_SUCCESS) status = find_mapping(plan);
@@ -347,7 +349,7 @@ int lucid_mapping(const lucid_topology_t *topology, lucid_session_t session, int
 {
     struct lucid_matrix matrix = {0};
     struct lucid_members *m;
-    int status = lucid_gather_matrix(session, 0, LUCID_KINDS_P2P, &matrix, &m);
+    int status = lucid_gather_matrix(session, 0, LUCID_SUCCESS, LUCID_KINDS_P2P, &matrix, &m);
     if (status != LUCID_SUCCESS) return status;
     struct place_job job = {0};
     lucid_own_begin();

@@ -20,7 +20,7 @@ static int assess(lucid_session_t session, uint64_t recorded, double *time, uint
     struct lucid_matrix matrix = {0};
     struct lucid_members *m;
     struct place_job job = {0};
-    int status = lucid_gather_matrix(session, 0, LUCID_KINDS_P2P, &matrix, &m);
+    int status = lucid_gather_matrix(session, 0, LUCID_SUCCESS, LUCID_KINDS_P2P, &matrix, &m);
     if (status != LUCID_SUCCESS) return status;
     recorded = recorded ? recorded : 1;
     lucid_own_begin();
