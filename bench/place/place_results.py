@@ -87,14 +87,16 @@ def count(number):
 # Figure 5
 
 def largest(rows):
-    """Rows of the largest size that all labs have."""
-    sizes = [{int(row["bytes"]) for row in group} for group in group_by(rows, "nodes", "rate").values()]
-    most = max(set.intersection(*sizes))
-    return [row for row in rows if int(row["bytes"]) == most]
+    """Rows of each lab's largest size."""
+    found = []
+    for group in group_by(rows, "nodes", "rate").values():
+        most = max(int(row["bytes"]) for row in group)
+        found += [row for row in group if int(row["bytes"]) == most]
+    return found
 
 
 def figure5(rows):
-    """A line per lab, layout, operation and algorithm, at the largest size."""
+    """A line per lab, layout, operation and algorithm, at its largest size."""
     lines = []
     chosen = largest(rows)
     others = [row for row in chosen if row["algorithm"] not in ("binary", "binomial")]
@@ -106,18 +108,19 @@ def figure5(rows):
         before, after = median(by["before"], "seconds"), median(by["lucid"], "seconds")
         graph = [(median(by[name], "seconds"), by[name][0]["between"]) for name in ("distgraph",) if name in by]
         peers = [others.get((nodes, rate, layout, op, peer)) for peer in ("han", "library's choice")]
-        lines.append([lab_name(group[0]), "by node" if layout == "node" else "by slot", op, algorithm, milliseconds(before),
+        lines.append([lab_name(group[0]), count(group[0]["bytes"]), "by node" if layout == "node" else "by slot", op, algorithm,
+                      milliseconds(before),
                       milliseconds(after), "%.2f" % (before / after), count(by["before"][0]["between"]),
                       count(by["lucid"][0]["between"]),
                       "%s (%s B)" % (milliseconds(graph[0][0]), count(graph[0][1])) if graph else "failed"] +
                      [milliseconds(median(peer, "seconds")) if peer else "failed" for peer in peers])
-    return table(("lab", "ranks laid out", "call", "tree", "before, ms", "after, ms", "before / after", 
+    return table(("lab", "bytes per rank", "ranks laid out", "call", "tree", "before, ms", "after, ms", "before / after",
                   "bytes between nodes, before", "after", "MPI_Dist_graph_create, ms", "coll/han, ms", "library's choice, ms"),
                  lines)
 
 
 def best(rows, op):
-    """The largest gain of an operation: (gain, its line's data)."""
+    """The largest gain of an operation: (gain, before, after, its line's data)."""
     found = []
     for key, group in group_by([row for row in largest(rows) if row["op"] == op], "nodes", "rate", "layout", "algorithm").items():
         by = {name[0]: part for name, part in group_by(group, "variant").items()}
