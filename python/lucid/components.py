@@ -12,7 +12,7 @@ import functools
 import os
 import shutil
 import subprocess
-from typing import Dict, Optional
+from typing import Dict, Optional, Tuple
 
 from . import places
 
@@ -23,6 +23,17 @@ _OPEN_MPIS = "OMPI_MCA_mca_base_component_path"
 def find(name: str) -> Optional[str]:
     """The file of component coll/<name>, or None where this installation has none (another MPI, no internal headers)."""
     return places.beside(os.path.join("openmpi", f"mca_coll_{name}.so"))
+
+
+def folder() -> Optional[str]:
+    """The directory of this installation's components, or None where it has none."""
+    found = [path for path in map(find, ("sparse", "lazy", "hier")) if path]
+    return os.path.dirname(found[0]) if found else None
+
+
+def name_of(path: str) -> str:
+    """What Open MPI calls the component in a file: coll/sparse."""
+    return "coll/" + os.path.basename(path)[len("mca_coll_"):-len(".so")]
 
 
 def _ompi_info(mpirun: Optional[str]) -> Optional[str]:
@@ -36,25 +47,37 @@ def _ompi_info(mpirun: Optional[str]) -> Optional[str]:
 
 
 @functools.lru_cache(maxsize=None)
-def _asked(program: Optional[str]) -> Optional[str]:
+def _asked(program: Optional[str], words: Tuple[str, ...], key: str) -> Optional[str]:
+    """What ompi_info says behind `key`, or None."""
     if program is None:
         return None
     try:
-        done = subprocess.run([program, "--param", "mca", "base", "--level", "9", "--parsable"], stdin=subprocess.DEVNULL,
-                              capture_output=True, timeout=60, check=False, text=True)
+        done = subprocess.run([program, *words, "--parsable"], stdin=subprocess.DEVNULL, capture_output=True, timeout=60,
+                              check=False, text=True)
     except (OSError, subprocess.TimeoutExpired):
         return None
     for line in done.stdout.splitlines():
-        _, key, value = line.partition(":param:mca_base_component_path:value:")
-        if key:
+        _, found, value = line.partition(key)
+        if found:
             return value.strip('"')
     return None
+
+
+def searched(mpirun: Optional[str]) -> Optional[str]:
+    """Where Open MPI looks for components: the value of mca_base_component_path; None if it cannot be asked."""
+    return _asked(_ompi_info(mpirun), ("--param", "mca", "base", "--level", "9"), ":param:mca_base_component_path:value:")
+
+
+def loads(mpirun: Optional[str]) -> Optional[bool]:
+    """Whether Open MPI was built to load components at run time; None if it cannot be asked."""
+    said = _asked(_ompi_info(mpirun), ("--config",), "option:dlopen:")
+    return None if said is None else said == "yes"
 
 
 def path_variable(mpirun: Optional[str], environment: Dict[str, str], name: str = "sparse") -> Dict[str, str]:
     """The variable that makes Open MPI look, under liblucid, where Lucid's components are, besides where it looks anyway; {} if
     coll/<name> is not there, or where it looks cannot be told."""
-    present = environment.get(_OPEN_MPIS) or _asked(_ompi_info(mpirun))
+    present = environment.get(_OPEN_MPIS) or searched(mpirun)
     found = find(name)
     if found is None or not present:
         return {}

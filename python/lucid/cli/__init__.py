@@ -10,9 +10,9 @@ from typing import List, Optional
 
 from .. import __version__
 from ..errors import LucidError, reason
-from . import doctor, map as map_, run, show
+from . import doctor, install, map as map_, run, show, uninstall
 
-_COMMANDS = {"run": run, "show": show, "map": map_, "doctor": doctor}
+_COMMANDS = {"run": run, "show": show, "map": map_, "doctor": doctor, "install": install, "uninstall": uninstall}
 
 _EPILOG = """\
 first steps:
