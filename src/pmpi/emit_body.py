@@ -181,7 +181,7 @@ def makes_communicators(function):
     """Whether a call makes communicators, for the program or, as windows and files do, for itself."""
     if function.kind == "COMM":
         return function.action in ("label", "icomm", "arrange") and bool(MADE & set(function.arguments))
-    return function.action == "window" or function.name == "File_open"
+    return function.action == "window" and function.name != "Win_free" or function.name == "File_open"
 
 
 def body(dialect):

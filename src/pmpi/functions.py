@@ -22,7 +22,7 @@ ACTIONS = {
     "coll_init": "the same, persistent: remembered now, counted when started",
     "icomm": "nonblocking creation of a communicator",
     "arrange": "creation of a topology: report is the communicator with its ranks in order (place_arrange.h)",
-    "window": "creation of a window",
+    "window": "making or freeing of a window",
     "start": "MPI_Start",
     "startall": "MPI_Startall",
     "request_free": "MPI_Request_free",
@@ -159,9 +159,9 @@ Win_create: base size disp_unit info comm win
 Win_allocate: size disp_unit info comm baseptr win
 Win_allocate_shared: size disp_unit info comm baseptr win
 Win_create_dynamic: info comm win
+Win_free: win
 """)
     yield from rows("WINDOW", "label", """
-Win_free: win
 Win_fence: assert win
 Win_start: group assert win
 Win_complete: win
