@@ -57,7 +57,10 @@ def check(command: List[str]) -> None:
 def run(arguments, once: Callable) -> int:
     """Both runs, by `once(arguments) -> exit code`; the first one's code where it fails."""
     check(arguments.program)
+    if arguments.dry_run:
+        return once(_part(arguments, arguments.output or reports.DEFAULT, "before", arguments.program))
     whole = reports.prepare(arguments.output, arguments.force)
+    _clear(whole.path, arguments.force)
     code = once(_part(arguments, whole.path, "before", arguments.program))
     if code != 0:
         return code
@@ -74,6 +77,15 @@ def run(arguments, once: Callable) -> int:
     if code == 0:
         _compare(whole, before)
     return code
+
+
+def _clear(directory: str, force: bool) -> None:
+    """An earlier second run does not stay beside a new first one."""
+    old = [path for part in reports.parts(directory) for path in reports.files(part)]
+    if old and not force:
+        raise LucidError(f"{directory} holds the reports of other runs: choose another directory, or --force to replace them", code=125)
+    for path in old:
+        os.unlink(path)
 
 
 def _run_placed(arguments, directory: str, rankfile: str, once: Callable) -> int:

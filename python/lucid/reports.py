@@ -2,7 +2,8 @@
 """Report directories: making one without touching another run's, and finding what is in one.
 
 A run's directory holds run.json (the whole run), phase-<level>.json (one per MPI_Pcontrol level), startup.json (what communicators
-cost: --startup) and lucid.json (how the program was started and how it ended).
+cost: --startup), sparse.json (what reductions are given: --sparse=measure) and lucid.json (how the program was started and how it
+ended). With --place it holds two such directories, before and after, and the rankfile of the second.
 """
 
 from __future__ import annotations
@@ -76,10 +77,23 @@ def _named(named: str, force: bool) -> Directory:
 
 def files(directory: str) -> List[str]:
     """The files of a report that are there."""
-    found = [os.path.join(directory, name) for name in ("run.json", "lucid.json", "startup.json")]
+    found = [os.path.join(directory, name) for name in ("run.json", "lucid.json", "startup.json", "sparse.json")]
     found += [path for path in glob.glob(os.path.join(glob.escape(directory), "phase-*.json"))
               if _PHASE.match(os.path.basename(path))]
     return [path for path in found if os.path.exists(path)]
+
+
+def parts(directory: str) -> List[str]:
+    """The directories of the two runs of --place that are there: before, after."""
+    found = (os.path.join(directory, name) for name in ("before", "after"))
+    return [path for path in found if os.path.isfile(os.path.join(path, "run.json"))]
+
+
+def one(path: str) -> str:
+    """The report of a single run that a path stands for: of --place's two runs, the last one."""
+    if os.path.isdir(path) and not os.path.exists(os.path.join(path, "run.json")) and parts(path):
+        return parts(path)[-1]
+    return path
 
 
 def discard(directory: Directory) -> None:
@@ -103,14 +117,15 @@ def phases(directory: str) -> List[Tuple[int, str]]:
 
 def newest() -> str:
     """The latest report of this directory; LucidError where there is none."""
-    found = [path for path in glob.glob(DEFAULT + "*") if os.path.isfile(os.path.join(path, "run.json"))]
+    found = [path for path in map(one, glob.glob(DEFAULT + "*")) if os.path.isfile(os.path.join(path, "run.json"))]
     if not found:
         raise LucidError("no report here: name a report directory or a session file", code=2)
     return max(found, key=lambda path: os.path.getmtime(os.path.join(path, "run.json")))
 
 
 def open_session(path: str, phase: Optional[int] = None) -> Session:
-    """The session of a report directory (the run, or a phase) or of a file."""
+    """The session of a report directory (the run, or a phase; with --place, of the last run) or of a file."""
+    path = one(path)
     if not os.path.isdir(path):
         if phase is not None:
             raise LucidError(f"--phase needs a report directory, and {path} is not one", code=2)

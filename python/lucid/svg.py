@@ -8,7 +8,7 @@ tooltip each; many are drawn as runs along the rows, one path per colour.
 from __future__ import annotations
 
 from html import escape
-from typing import Dict, List, Tuple
+from typing import Dict, List, Optional, Tuple
 
 from .geometry import FAINT, INK, PLOT, TITLE, Geometry, cut, measure
 from .grid import Grid
@@ -20,10 +20,10 @@ _TOOLTIPS = 64  # rows up to which every cell says what it is
 _FONT = "font-family=\"'Helvetica Neue',Helvetica,Arial,'DejaVu Sans',sans-serif\""
 
 
-def figure(grid: Grid, folded: Dict, by: str, title: str, subtitle: str) -> str:
-    """The whole figure as an <svg> element."""
+def figure(grid: Grid, folded: Dict, by: str, title: str, subtitle: str, steps: Optional[Scale] = None) -> str:
+    """The whole figure as an <svg> element; steps: the scale of its colours, where it shall not be its own."""
     values = {key: getattr(traffic, by) for key, traffic in folded.items() if getattr(traffic, by) > 0}
-    steps = scale(values.values())
+    steps = scale(values.values()) if steps is None else steps
     at = measure(grid)
     head = 0 if title else TITLE - 28  # a page has its own title above the figure
     label = ": ".join(part for part in (title, subtitle) if part) or f"{by} from each sender (row) to each receiver (column)"

@@ -10,9 +10,9 @@ from typing import List, Optional
 
 from .. import __version__
 from ..errors import LucidError, reason
-from . import doctor, install, map as map_, run, show, uninstall
+from . import compare, doctor, install, map as map_, run, show, uninstall
 
-_COMMANDS = {"run": run, "show": show, "map": map_, "doctor": doctor, "install": install, "uninstall": uninstall}
+_COMMANDS = {"run": run, "show": show, "map": map_, "compare": compare, "doctor": doctor, "install": install, "uninstall": uninstall}
 
 _EPILOG = """\
 first steps:
@@ -21,6 +21,7 @@ first steps:
   lucid run -- mpirun -n 4 ./app       the same with your own launch command
   lucid show                           the latest report, in the terminal
   lucid show lucid-report -o run.html  as a page to pass on
+  lucid compare lucid-report other     two runs side by side
   lucid map lucid-report               an order of the ranks that keeps messages near
 
 'lucid COMMAND --help' says more about a command.

@@ -13,7 +13,7 @@ import socket
 import sys
 from typing import Dict, List, Optional, Tuple
 
-from .. import __version__, child, components, launchers, placed, places, program, reports, startup, summary_text
+from .. import __version__, child, components, launchers, placed, places, program, reports, startup, summary_text, together
 from ..errors import LucidError
 
 NO_REPORT = 3
@@ -33,6 +33,7 @@ examples:
   lucid run --place -- mpirun -n 16 ./app     run, find a better rank order, run again in it, compare
   lucid run --sparse -- mpirun -n 16 ./app    reductions of sparse vectors move and add only what matters
   lucid run --startup -- mpirun -n 16 ./app   communicators start small; what each one costs is in the report
+  lucid run --all -- mpirun -n 16 ./app       all of these, as far as they can be had here
   lucid run --reorder lucid-report -- mpirun -n 64 ./app
                                               ranks of topologies created with reorder = 1 follow an earlier run
 
@@ -58,6 +59,8 @@ def setup_parser(commands) -> None:
     parser.add_argument("-o", "--output", metavar="DIR", help="directory of the report (default: ./lucid-report, numbered)")
     parser.add_argument("--phases", action="store_true", help="also record each MPI_Pcontrol level by itself")
     parser.add_argument("--source", choices=["auto", "pml", "mpit", "pmpi"], help="where the traffic is read (see lucid doctor)")
+    parser.add_argument("--trace", action="store_true", help="record who sends what to whom: what is done in any case")
+    parser.add_argument("--all", action="store_true", help="--trace --place --sparse --startup, as far as they can be had here")
     parser.add_argument("--place", action="store_true", help="run twice: find a better rank order in the first run, use it in "
                         "the second, and compare (Open MPI)")
     parser.add_argument("--reorder", metavar="PROFILE", help="give other ranks where the program creates a topology with "
@@ -99,6 +102,8 @@ def main(arguments) -> int:
     """lucid run"""
     if not arguments.program:
         raise LucidError("which program? lucid run [-n N] [options] [--] PROGRAM [ARGUMENTS]", code=2)
+    if arguments.all:
+        _settle(arguments)
     if arguments.place:
         return _placed(arguments)
     liblucid = places.library()
@@ -134,6 +139,14 @@ def main(arguments) -> int:
     return child.end_as(end) if end.signal else code
 
 
+def _settle(arguments) -> None:
+    """What --all stands for; what is left out is said, unless the user wants quiet."""
+    command = list(arguments.program)
+    for line in together.settle(arguments, command if arguments.n is None else _with_mpirun(arguments, command)):
+        if not arguments.quiet:
+            print(f"lucid run: --all goes without one part: {line}", file=sys.stderr)
+
+
 def _placed(arguments) -> int:
     if arguments.n is not None:
         arguments.program, arguments.n = _with_mpirun(arguments, list(arguments.program)), None
@@ -157,16 +170,17 @@ def _variables(arguments, path: str, command: List[str], launcher) -> Dict[str, 
     if arguments.reorder:
         variables["LUCID_REORDER"] = "topology" if arguments.reorder == "topology" else os.path.join(path, "reorder.mtx")
     if arguments.sparse:
-        variables.update(_sparse(arguments.sparse, command, launcher))
+        variables.update(_sparse(arguments.sparse, command, launcher, arguments.startup == "share"))
     if arguments.startup:
         mpirun = command[launcher.index] if launcher else None
         variables.update(startup.variables(arguments.startup, components.path_variable(mpirun, dict(os.environ), "lazy")))
     return variables
 
 
-def _sparse(mode: str, command: List[str], launcher) -> Dict[str, str]:
-    """Reductions go through the component of Open MPI, or, where there is none, through the preloaded library."""
-    if mode == "on" and (launcher is None or launcher.family != "hydra"):
+def _sparse(mode: str, command: List[str], launcher, shared: bool) -> Dict[str, str]:
+    """Reductions go through the component of Open MPI, or, where there is none, through the preloaded library; and where
+    communicators share their modules: a module of coll/sparse belongs to one communicator, and nothing would be shared."""
+    if mode == "on" and not shared and (launcher is None or launcher.family != "hydra"):
         path = components.path_variable(command[launcher.index] if launcher else None, dict(os.environ))
         if path:
             return {**path, "LUCID_SPARSE_PRIORITY": "60"}

@@ -59,7 +59,7 @@ def main(arguments) -> int:
     """lucid show"""
     if arguments.output:
         _check_type(arguments.output)
-    report = arguments.report or reports.newest()
+    report = reports.one(arguments.report) if arguments.report else reports.newest()
     session = reports.open_session(report, arguments.phase)
     kinds, what = _selection(session, arguments)
     if arguments.output:

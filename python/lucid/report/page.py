@@ -24,7 +24,7 @@ def render(report: str, session: Session, phase, order: str) -> str:
         pages += [views.shown(str(level), f"phase {level}", reports.open_session(report, level), order)
                   for level, _ in reports.phases(report)]
     notes = reports.read_run(directory) if os.path.isfile(os.path.join(directory, "lucid.json")) else None
-    return _TEMPLATE.format(title=parts.text(_title(session)), style=_resource("page.css"), script=_resource("page.js"),
+    return _TEMPLATE.format(title=parts.text(_title(session)), style=resource("page.css"), script=resource("page.js"),
                             data=_data(pages), body=_body(pages, notes), version=__version__)
 
 
@@ -32,7 +32,8 @@ def _title(session: Session) -> str:
     return shlex.join(session.command) or session.name or "session"
 
 
-def _resource(name: str) -> str:
+def resource(name: str) -> str:
+    """A file beside this one, without its licence line."""
     with open(os.path.join(_HERE, name), encoding="utf-8") as file:
         return file.read().split("*/\n", 1)[1]
 
