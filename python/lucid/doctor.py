@@ -14,7 +14,8 @@ import tempfile
 from dataclasses import dataclass, field
 from typing import Dict, List, Optional
 
-from . import launchers, places, program, units
+from . import doctor_systems, launchers, places, program, units
+from .doctor_systems import System
 from .errors import LucidError
 from .session import load
 
@@ -50,6 +51,7 @@ class Findings:
     probe: str = ""
     trials: List[Trial] = field(default_factory=list)
     chosen: str = ""
+    systems: List[System] = field(default_factory=list)
     problems: List[tuple] = field(default_factory=list)
     notes: List[tuple] = field(default_factory=list)
     parameters: List[tuple] = field(default_factory=list)
@@ -66,6 +68,8 @@ def examine(mpiexec: Optional[str]) -> Findings:
     _find_launcher(found, mpiexec)
     if found.library and found.mpiexec:
         _try_sources(found)
+    if found.library:
+        _try_systems(found)
     _look_at_environment(found)
     if importlib.util.find_spec("matplotlib") is None:
         found.notes.append(("PNG figures need matplotlib, which is not installed; SVG and HTML do not",
@@ -141,6 +145,18 @@ def _try_sources(found: Findings) -> None:
             if trial.interposed is False:
                 found.notes.append(("the program's MPI calls do not pass through Lucid: one-sided and persistent messages are missed",
                                     "load liblucid before the MPI library (lucid run does)"))
+
+
+def _try_systems(found: Findings) -> None:
+    """The four systems, and what works of each."""
+    found.systems.append(System("traffic", bool(found.chosen), f"source {found.chosen}" if found.chosen else "no source works"))
+    found.systems += doctor_systems.safely(lambda: [doctor_systems.placement()])
+    if found.chosen:
+        found.systems += doctor_systems.safely(lambda: doctor_systems.components_of(
+            found.mpiexec, found.probe, _environment(), found.mpi.startswith("Open MPI")))
+    for system in found.systems[1:]:
+        if system.remedy:
+            found.notes.append((system.how if system.works else f"{system.name} does not work: {system.how}", system.remedy))
 
 
 def _explain(found: Findings, trial: Trial) -> None:

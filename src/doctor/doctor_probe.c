@@ -3,13 +3,16 @@
  *
  * doctor_probe.c: what `lucid doctor` runs with two processes per traffic source. Rank 0 sends rank 1 a known number of
  * messages of several sorts, each sort in a session of its own, and prints on one line of JSON what was sent and what
- * was counted. With a file name as argument a session over everything is written there.
+ * was counted. With a file name as argument a session over everything is written there; with --systems, see doctor_systems.c.
  */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <lucid.h>
+
+#include "doctor_systems.h"
 
 #define BLOCK 1000
 
@@ -140,6 +143,11 @@ int main(int argc, char **argv)
         fprintf(stderr, "lucid: the probe needs two processes, and was started as %d\n", size);
         MPI_Finalize();
         return 1;
+    }
+    if (argc > 1 && strcmp(argv[1], "--systems") == 0) {
+        int code = doctor_systems(rank);
+        MPI_Finalize();
+        return code;
     }
     int status = lucid_init();
     if (status == LUCID_SUCCESS) {

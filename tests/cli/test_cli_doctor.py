@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from lucid import doctor
+from lucid import doctor, doctor_systems
 
 
 @pytest.fixture
@@ -37,6 +37,68 @@ def test_text(here):
     assert done.code == 0 and done.err == "" and done.out.splitlines()[-1].startswith("Lucid works here, with ")
     for word in ("library ", "MPI ", "launcher ", "point-to-point", "exact", "LUCID_SOURCE (auto|pml|mpit|pmpi; default auto)"):
         assert word in done.out
+
+
+def systems(found):
+    return {system["name"]: system for system in found["systems"]}
+
+
+def test_systems_are_really_tried(here):
+    found = json.loads(here("doctor", "--json").out)
+    said = systems(found)
+    assert list(said) == ["traffic", "placement", "sparse", "start-up", "coll/hier"]
+    assert said["traffic"]["works"] and said["traffic"]["how"] == "source " + found["chosen"]
+    assert said["placement"]["works"] and said["placement"]["how"].startswith("mappers treematch, multilevel")
+    folder = os.path.dirname(found["probe"])
+    for name, component in (("sparse", "sparse"), ("start-up", "lazy"), ("coll/hier", "hier")):
+        if os.path.exists(os.path.join(folder, "openmpi", "mca_coll_%s.so" % component)):
+            assert said[name]["works"] and said[name]["how"] == "coll/" + component, said[name]
+            assert f"{name:<12}yes" in here("doctor").out
+        else:
+            assert said[name]["works"] == (name == "sparse") and "coll/%s" % component in said[name]["how"]
+
+
+@pytest.fixture
+def elsewhere(here, tmp_path):
+    """A directory of modules with some of what the build has; the one that is given."""
+    def make(*names):
+        folder = os.path.dirname(json.loads(here("doctor", "--json").out)["probe"])
+        (tmp_path / "modules" / "openmpi").mkdir(parents=True)
+        for name in ("lucid_doctor_probe", "lucid_pml.so", *names):
+            if os.path.exists(os.path.join(folder, name)):
+                os.symlink(os.path.join(folder, name), str(tmp_path / "modules" / name))
+        return tmp_path / "modules"
+    return make
+
+
+def test_without_components(here, elsewhere):
+    """Sparse reductions have another way, start-up has none; Scotch is a plug-in."""
+    found = json.loads(here("doctor", "--json", env={"LUCID_LIBDIR": elsewhere()}).out)
+    said = systems(found)
+    assert said["sparse"]["works"] and said["sparse"]["how"].startswith("preloaded library; coll/sparse ")
+    assert not said["start-up"]["works"] and not said["coll/hier"]["works"] and found["ok"]
+    assert said["placement"]["works"] and "scotch" not in said["placement"]["how"] and "libscotch-dev" in said["placement"]["remedy"]
+
+
+def test_a_component_that_open_mpi_does_not_take(here, elsewhere):
+    place = elsewhere()
+    for name in ("sparse", "lazy"):
+        (place / "openmpi" / ("mca_coll_%s.so" % name)).write_bytes(b"no library")
+    found = json.loads(here("doctor", "--json", env={"LUCID_LIBDIR": place}).out)
+    if "Open MPI" not in found["mpi"]:
+        pytest.skip("components are Open MPI's")
+    said = systems(found)
+    assert not said["start-up"]["works"] and said["start-up"]["how"] == "coll/lazy is there, and Open MPI did not use it"
+    assert said["sparse"]["works"] and said["sparse"]["how"].startswith("preloaded library; coll/sparse is there")
+    assert any(what.startswith("start-up does not work: ") for what, _ in found["notes"])
+
+
+def test_why_a_component_does_not_work():
+    line = "lucid: rank 0: error: reductions run without coll/sparse: it was built for Open MPI 4.1.4, and this is 4.1.6; build again\n"
+    assert doctor_systems._reason("[vm:1] noise\n" + line).startswith("reductions run without coll/sparse: it was built for ")
+    assert doctor_systems._reason("noise\n") == ""
+    assert doctor_systems.judge(0, 'x\n{"done": true, "coll_lazy_created": 3}\n') == {"done": True, "coll_lazy_created": 3}
+    assert doctor_systems.judge(0, "{broken\n") is None and doctor_systems.judge(1, '{"done": true}\n') is None
 
 
 def test_environment_is_looked_at(here, tmp_path):

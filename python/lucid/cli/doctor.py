@@ -16,7 +16,8 @@ from ..terminal import Terminal
 
 _DESCRIPTION = """\
 Looks for MPI, mpirun and Lucid's library, and tries every traffic source by really sending messages between two processes
-and counting them. Says what a report would not show, and what to do about it. Exit code 0 if at least one source works.
+and counting them. Tries the mappers, sparse reductions and start-up in the same way. Says what a report would not show, and
+what to do about it. Exit code 0 if at least one source works.
 """
 
 _EPILOG = """\
@@ -55,6 +56,8 @@ def _render(found: doctor.Findings, terminal: Terminal) -> List[str]:
         lines.append(_line("pml module", found.module or "not there"))
     if found.trials:
         lines += ["", *_sources(found, terminal)]
+    if found.systems:
+        lines += ["", *_systems(found, terminal)]
     lines += _listed("problems", found.problems, terminal) + _listed("to know", found.notes, terminal)
     if found.parameters:
         lines += ["", *_parameters(found, terminal)]
@@ -76,6 +79,18 @@ def _sources(found: doctor.Findings, terminal: Terminal) -> List[str]:
             text = "does not work"
         lines.append(_line(trial.source + (" *" if trial.source == found.chosen else ""), text))
     return lines + ["* in use unless another is asked for; exact: counted to the message what was sent"]
+
+
+_OPTIONS = {"traffic": "lucid run", "placement": "lucid run --place, lucid map", "sparse": "lucid run --sparse",
+            "start-up": "lucid run --startup", "coll/hier": "OMPI_MCA_coll_hier_priority"}
+
+
+def _systems(found: doctor.Findings, terminal: Terminal) -> List[str]:
+    lines = [terminal.bold(f"{'system':<12}{'':<5}{'':<30}")]
+    for system in found.systems:
+        text = f"{'yes' if system.works else 'no':<5}{_OPTIONS.get(system.name, ''):<30}{system.how}"
+        lines += textwrap.wrap(f"{system.name:<12}{text}", max(terminal.width, 80), subsequent_indent=" " * 47, break_on_hyphens=False)
+    return lines
 
 
 def _verdict(trial: doctor.Trial, check: dict) -> str:
