@@ -45,6 +45,6 @@ def test_commands_that_cannot_be_placed(monkeypatch, command):
 def test_a_failing_first_run_is_the_last(monkeypatch, tmp_path):
     fake(monkeypatch, "mpirun (Open MPI) 4.1.4")
     runs = []
-    arguments = argparse.Namespace(program=["mpirun", "app"], output=str(tmp_path / "report"), force=False, place=True)
+    arguments = argparse.Namespace(program=["mpirun", "app"], output=str(tmp_path / "report"), force=False, place=True, dry_run=False)
     assert placed.run(arguments, lambda part: runs.append(part.output) or 7) == 7
     assert runs == [str(tmp_path / "report" / "before")]

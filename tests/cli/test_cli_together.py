@@ -109,7 +109,7 @@ def test_place_again_needs_force_and_leaves_nothing_of_the_old(lucid, tmp_path):
 
 def test_place_only_says_what_it_would_start(lucid, tmp_path):
     done = lucid("run", "--place", "--dry-run", "-n", "2", built("cli_ring_c"))
-    assert done.code == 0 and done.out.startswith("env LUCID_DIR=") and os.listdir(str(tmp_path)) == []
+    assert done.code == 0 and done.out.startswith("env ") and "LUCID_DIR=" in done.out and os.listdir(str(tmp_path)) == []
 
 
 def test_show_finds_the_last_run_of_place(lucid, tmp_path):
