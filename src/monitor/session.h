@@ -66,6 +66,9 @@ void lucid_rows_free(struct lucid_rows *rows);
  */
 int lucid_gather_rows(const struct lucid_members *members, int root, int status, const struct lucid_cells *row,
                       struct lucid_rows *rows);
+/** The same to one root, of which only root knows what came of it: others must be told. Collective. */
+int lucid_rows_up(const struct lucid_members *members, int root, int status, const struct lucid_cells *row,
+                  struct lucid_rows *rows);
 /** The least (worst) of all members' codes. Collective. */
 int lucid_agree(const struct lucid_members *members, int status);
 /** Root's code at all members. Collective. */

@@ -102,10 +102,10 @@ int lucid_gather_matrix(lucid_session_t session, int root, int mine, uint64_t ki
     if (root != LUCID_TO_ALL && (root < 0 || root >= m->size)) return LUCID_ERR_ROOT;
     status = mine != LUCID_SUCCESS ? mine : my_row(session, kinds, false, members, &row);
     if (status == LUCID_SUCCESS && (root == LUCID_TO_ALL || root == m->rank) && !matrix) status = LUCID_ERR_ARG;
-    status = lucid_gather_rows(m, root, status, &row, &rows);
+    status = root == LUCID_TO_ALL ? lucid_gather_rows(m, root, status, &row, &rows) : lucid_rows_up(m, root, status, &row, &rows);
     lucid_cells_clear(&row);
-    if (status != LUCID_SUCCESS) return status;
-    if (rows.start && lucid_matrix_from_rows(matrix, m->size, rows.cell, rows.start, 1) != 0) status = LUCID_ERR_INTERNAL;
+    if (status == LUCID_SUCCESS && rows.start && lucid_matrix_from_rows(matrix, m->size, rows.cell, rows.start, 1) != 0)
+        status = LUCID_ERR_INTERNAL;
     lucid_rows_free(&rows);
     return root == LUCID_TO_ALL ? lucid_agree(m, status) : lucid_follow(m, root, status);
 }
