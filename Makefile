@@ -7,13 +7,14 @@ BUILD ?= build/$(shell tools/codename)
 export LUCID_BUILD := $(BUILD)
 
 .DEFAULT_GOAL := help
-.PHONY: help packages build demo test bench install uninstall lab-down clean
+.PHONY: help packages build demo test soak bench bench-quick install uninstall lab-down clean
 
 ## make build                    build into build/<name of this system's release>
 ## make demo                     run a real MPI program over several virtual nodes and leave a report
 ## make test                     every test, sanitizers and fuzz targets included
 ## make test MPI=trixie|forky    the same in a Debian chroot: Open MPI 5.0, 6.0 (needs root)
-## make bench                    the experiments in bench/
+## make soak                     random programs with everything on, for an hour (MINUTES=5: less)
+## make bench                    the experiments in bench/; make bench-quick: small, in ten minutes
 ## make install PREFIX=DIR       install (PREFIX is /usr/local by default); make uninstall PREFIX=DIR
 ## make lab-down                 take down a lab that was left up
 ## make clean                    remove the builds
@@ -35,9 +36,18 @@ demo:
 test:
 	@tools/test $(MPI)
 
+soak:
+	@tools/install-packages build test
+	@LUCID_BUILD_TESTS=yes tools/build release $(BUILD)
+	@tools/soak $(MINUTES)
+
 bench: build
 	@tools/install-packages bench
 	@tools/bench
+
+bench-quick: build
+	@tools/install-packages bench
+	@tools/bench --quick
 
 install: build
 	@tools/install $(BUILD) $(abspath $(PREFIX))

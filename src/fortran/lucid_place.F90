@@ -90,6 +90,7 @@ module lucid_place
 
     subroutine redistribute_in_c(buffer, count, datatype, k, comm, ierror) bind(C, name="lucid_f_redistribute")
       type(*), dimension(*) :: buffer
+!GCC$ ATTRIBUTES NO_ARG_CHECK :: buffer
       integer :: count, datatype, k(*), comm
       integer, optional :: ierror
     end subroutine
@@ -111,7 +112,8 @@ module lucid_place
 #endif
   end interface
 
-  ! Brings every rank's data, in place, to the process that has this rank in the reordered communicator.
+  ! Brings every rank's data, in place, to the process that has this rank in the reordered communicator. Data of any rank
+  ! (number of dimensions): the directives below ask gfortran not to compare it.
   interface lucid_redistribute
     module procedure redistribute_integer
 #ifdef LUCID_F08
@@ -149,6 +151,7 @@ contains
 
   subroutine redistribute_integer(buffer, count, datatype, k, comm, ierror)
     type(*), dimension(*) :: buffer
+!GCC$ ATTRIBUTES NO_ARG_CHECK :: buffer
     integer :: count, datatype, k(*), comm
     integer, optional :: ierror
     call redistribute_in_c(buffer, count, datatype, k, comm, ierror)
@@ -194,6 +197,7 @@ contains
   subroutine redistribute_f08(buffer, count, datatype, k, comm, ierror)
     use mpi_f08, only: MPI_Comm, MPI_Datatype
     type(*), dimension(*) :: buffer
+!GCC$ ATTRIBUTES NO_ARG_CHECK :: buffer
     integer :: count, k(*)
     type(MPI_Datatype) :: datatype
     type(MPI_Comm) :: comm
