@@ -157,6 +157,13 @@ def test_a_link_to_the_command_works(prefix, tmp_path):
     assert version() in run(tmp_path / "lucid", "--version", cwd="/")
 
 
+def test_completion_is_the_commands_own(prefix):
+    command = os.path.join(prefix, "bin", "lucid")
+    for shell, path in (("bash", "share/bash-completion/completions/lucid"), ("zsh", "share/zsh/site-functions/_lucid")):
+        with open(os.path.join(prefix, path), encoding="utf-8") as stream:
+            assert stream.read() == run(command, "completion", shell)
+
+
 def test_no_place_of_the_build_is_left_in_the_install_tree(prefix):
     """Debug information apart, which names the sources: it is cut off before the library is searched."""
     places = {os.path.realpath(place).encode() for place in (ROOT, setting("LUCID_BUILD_DIR"), os.path.dirname(str(prefix)))}

@@ -10,9 +10,10 @@ from typing import List, Optional
 
 from .. import __version__
 from ..errors import LucidError, reason
-from . import compare, doctor, install, map as map_, run, show, uninstall
+from . import compare, completion, doctor, install, map as map_, run, show, uninstall
 
-_COMMANDS = {"run": run, "show": show, "map": map_, "compare": compare, "doctor": doctor, "install": install, "uninstall": uninstall}
+_COMMANDS = {"run": run, "show": show, "map": map_, "compare": compare, "doctor": doctor, "install": install, "uninstall": uninstall,
+             "completion": completion}
 
 _EPILOG = """\
 first steps:
