@@ -16,13 +16,13 @@ MAY_KNOW = {
     "core": (),
     "map": ("core",),
     "sparse": ("core",),
-    "monitor": ("core", "pmpi"),
-    "place": ("core", "map", "monitor"),
+    "monitor": ("core",),
+    "place": ("core", "monitor"),
     "reduce": ("core", "sparse"),
     "pmpi": ("core", "monitor", "place", "reduce"),
-    "mca": ("core", "monitor", "map", "sparse"),
-    "fortran": ("core", "monitor", "place"),
-    "doctor": ("core", "monitor"),
+    "mca": ("core", "monitor", "sparse"),
+    "fortran": (),
+    "doctor": (),
 }
 MPI_HEADERS = ("mpi.h", "mpi-ext.h", "lucid.h", "MPI_Monitoring.h")
 INSIDE_OPEN_MPI = re.compile(r"^(ompi|opal|orte|oshmem|prte|openmpi|mpi/f77)/|^(ompi_config|opal_config|pmix)\.h$")
