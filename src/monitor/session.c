@@ -132,13 +132,14 @@ int lucid_ready(void)
     return status;
 }
 
-int lucid_session_open(MPI_Comm comm, const char *name, bool hidden, lucid_session_t *session)
+/** A new session, active at all members or at none. */
+static int open_session(MPI_Comm comm, const char *name, lucid_session_t *session)
 {
     struct lucid_members *members;
     lucid_session_t id = 0;
     int status = lucid_members_make(comm, &members);
     if (status != LUCID_SUCCESS) return status;
-    status = lucid_table_start(name, hidden, lucid_params()->max_sessions, members, &id);
+    status = lucid_table_start(name, false, lucid_params()->max_sessions, members, &id);
     int all = lucid_agree(members, status);
     if (all == LUCID_SUCCESS) {
         *session = id;
@@ -158,7 +159,7 @@ int lucid_session_start(MPI_Comm comm, const char *name, lucid_session_t *sessio
     int status = lucid_ready();
     if (status != LUCID_SUCCESS) return status;
     if (!session) return LUCID_ERR_SESSION;
-    return lucid_session_open(comm, name, false, session);
+    return open_session(comm, name, session);
 }
 
 int lucid_session_suspend(lucid_session_t session)

@@ -43,9 +43,6 @@ int lucid_session_members(lucid_session_t session, bool suspended, struct lucid_
 /** Seconds that a suspended session was active at this process; 0 where that is not known. */
 double lucid_session_seconds(lucid_session_t session);
 
-/** lucid_session_start() without the checks of the environment. hidden: see session_table.h. */
-int lucid_session_open(MPI_Comm comm, const char *name, bool hidden, lucid_session_t *session);
-
 /** This process's data by (rank in the communicator, kind), of the kinds in the set, ordered; others are left out.
  *  merge: kinds are added up under kind 0. outside: those to processes outside MPI_COMM_WORLD instead. */
 int lucid_row(const struct lucid_session_data *data, const struct lucid_members *members, uint64_t kinds, bool merge,
