@@ -11,18 +11,19 @@ import time
 
 from conftest import EVERYTHING, MPIEXEC, built, lucid, run
 
-# Open MPI 4.1.4 by itself dies in some one-sided calls when btl/vader copies between processes in one step.
-GENTLE = {"OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
+# Open MPI 4.1.4 by itself dies in some one-sided calls when btl/vader copies between processes in one step. What sparse reductions
+# keep for the next one comes at some time after the first: it would look like growth (the variant "always" has it from the start).
+ALL = {"OMPI_MCA_btl_vader_single_copy_mechanism": "none", "LUCID_SPARSE_KEEP": "0"}
 # {name: (ranks, environment)}
 VARIANTS = {
     "everything": (3, {}),
-    "always": (3, {"LUCID_SPARSE_ALWAYS": "1"}),
+    "always": (3, {"LUCID_SPARSE_ALWAYS": "1", "LUCID_SPARSE_KEEP": "32M"}),
     "calls": (2, {"LUCID_SOURCE": "pmpi"}),
     "nodes": (4, {"OMPI_MCA_coll_hier_priority": "95", "OMPI_MCA_coll_hier_test_nodes": "0,0,1"}),
 }
 # What a process may grow by beyond what it does by itself, whatever the number of programs: lists that double, the allocator's
 # bins; a program that leaves something behind exceeds it in a round of some hundreds.
-HEAP, KILOBYTES = 64 * 1024, 16 * 1024
+HEAP, KILOBYTES = 128 * 1024, 16 * 1024
 
 
 class Failed(Exception):
@@ -40,7 +41,7 @@ def outcome(done):
 def once(name, seed, programs, place, timeout):
     """One round of a variant: ((bytes of heap, kB) without, with)."""
     ranks, env = VARIANTS[name]
-    env = dict(GENTLE, **env)
+    env = dict(ALL, **env)
     program = ["-n", ranks, built("whole_soak"), seed, programs]
     alone = outcome(run([MPIEXEC, *program], place, env, timeout=timeout))
     layered = outcome(run(lucid("run", "-q", "--force", "-o", "report", *EVERYTHING, *program), place, env, timeout=timeout))
