@@ -113,16 +113,20 @@ def run(options, path):
             in_turns(instance, chosen, options, write)
 
 
+SIZES = [1024, 8192, 16384, 32768, 65536]
+
+
 def numbers(text):
     return [int(word) for word in text.split(",")]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sizes", type=numbers, default=[1024, 8192, 16384, 32768, 65536], help="numbers of processes")
+    parser.add_argument("--quick", action="store_true", help="1,024 processes, twice: whether it works, not how well")
+    parser.add_argument("--sizes", type=numbers, help="numbers of processes (default %s)" % ",".join(map(str, SIZES)))
     parser.add_argument("--instances", type=lambda text: text.split(","), default=list(instances.NAMES))
     parser.add_argument("--mappers", type=lambda text: text.split(","), help="only these")
-    parser.add_argument("--repetitions", type=int, default=5)
+    parser.add_argument("--repetitions", type=int, help="default 5")
     parser.add_argument("--patience", type=float, default=10, help="what takes longer runs twice only (seconds, default 10)")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--wait", type=float, default=0, help="wait so long for a quiet moment before every run (seconds)")
@@ -130,6 +134,8 @@ def main():
     parser.add_argument("--report-only", action="store_true", help="write the report from the CSV that is there")
     parser.add_argument("--publish", action="store_true", help="copy the report to docs/results")
     options = parser.parse_args()
+    options.sizes = options.sizes or ([1024] if options.quick else SIZES)
+    options.repetitions = options.repetitions or (2 if options.quick else 5)
     options.results = os.path.abspath(os.environ["LUCID_RESULTS"])
     path = os.path.join(options.results, "mapping.csv")
     if options.priority and os.fork() != 0:

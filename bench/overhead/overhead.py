@@ -45,7 +45,7 @@ def note(results, part, when):
 def main():
     parser = argparse.ArgumentParser(prog="bench/overhead/run", description=__doc__)
     parser.add_argument("part", nargs="*", help="%s (default: all); report: only read the CSV files again" % ", ".join(PARTS))
-    parser.add_argument("--few", action="store_true", help="few repetitions: a look, not for the record")
+    parser.add_argument("--quick", "--few", dest="few", action="store_true", help="few repetitions: a look, not for the record")
     args = parser.parse_args()
     build, results = os.path.abspath(os.environ["LUCID_BUILD_DIR"]), os.path.abspath(os.environ["LUCID_RESULTS"])
     for part in args.part or PARTS:

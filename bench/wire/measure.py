@@ -142,6 +142,7 @@ def machine():
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help="pair, patterns, applications (default: all)")
+    parser.add_argument("--quick", action="store_true", help="40 messages with short pauses, and the patterns: half a minute")
     parser.add_argument("--messages", type=int, default=380, help="random messages to send (default 380: 20 s)")
     parser.add_argument("--pause", type=float, nargs=2, default=[5, 100], metavar=("MIN", "MAX"),
                         help="pauses in milliseconds (default 5 100, the paper's divided by ten)")
@@ -150,6 +151,9 @@ def main():
     unknown = sorted(set(options.parts) - set(PARTS))
     if unknown:
         parser.error("no such part: %s" % ", ".join(unknown))
+    if options.quick:
+        options.messages, options.pause = 40, [5, 20]
+        options.parts = options.parts or ["pair", "patterns"]
     results = os.path.abspath(os.environ["LUCID_RESULTS"])
     sections = [machine()]
     for name in options.parts or PARTS:
