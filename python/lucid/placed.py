@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 import os
+import shlex
 import shutil
 import sys
 import textwrap
@@ -61,7 +62,7 @@ def run(arguments, once: Callable) -> int:
         return once(_part(arguments, arguments.output or reports.DEFAULT, "before", arguments.program))
     whole = reports.prepare(arguments.output, arguments.force)
     _clear(whole.path, arguments.force)
-    code = once(_part(arguments, whole.path, "before", arguments.program))
+    code = once(_part(arguments, whole.shown, "before", arguments.program))
     if code != 0:
         return code
     before = reports.open_session(os.path.join(whole.path, "before"))
@@ -73,7 +74,7 @@ def run(arguments, once: Callable) -> int:
     rankfile = os.path.join(whole.path, "rankfile")
     form = "rankfile" if _is_4(launchers.find(arguments.program).version) else "rankfile5"
     reports.write_whole(rankfile, problem.text(found, form).encode())
-    code = _run_placed(arguments, whole.path, rankfile, once)
+    code = _run_placed(arguments, whole.shown, rankfile, once)
     if code == 0:
         _compare(whole, before)
     return code
@@ -118,7 +119,7 @@ def _compare(whole, before) -> None:
         text += f" ({units.percent(far[1], far[0])})"
     if all(isinstance(value, (int, float)) for value in seconds):
         text += f"; {seconds[0]:.1f} s before, {seconds[1]:.1f} s after"
-    _say(f"{text}. Rank order: {os.path.join(whole.shown, 'rankfile')}")
+    _say(f"{text}. Rank order: {os.path.join(whole.shown, 'rankfile')} (lucid compare {shlex.quote(whole.shown)})")
 
 
 def _say(text: str) -> None:
