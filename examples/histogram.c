@@ -67,7 +67,8 @@ int main(int argc, char **argv)
         if (hits[i] > hits[fullest]) fullest = i;
     }
     if (rank == 0) {
-        printf("%lld hits in %d of %d cells; cell %d has most of them, %d\n", (long long)hits_in_all, hit, CELLS, fullest, hits[fullest]);
+        printf("%lld hits in %d of %d cells; cell %d has most of them, %d\n", (long long)hits_in_all, hit, CELLS, fullest,
+               hits[fullest]);
         printf("sum of the times of first hits: %lld\n", (long long)times);
         printf("two reductions of 16.8 MB took %.3f s\n", seconds);
     }

@@ -11,7 +11,6 @@ from . import places
 from .errors import LucidError
 
 ALGORITHMS = ("auto", "identity", "treematch", "multilevel", "scotch")
-LEVELS = 8  # as many levels as a machine may have
 _WHY = 256
 
 

@@ -58,7 +58,8 @@ def look(path: str) -> Program:
 def linked_mpi(path: str) -> Optional[Linked]:
     """The MPI library that a program or library is linked with, as the loader would find it here."""
     try:
-        listed = subprocess.run(["ldd", path], capture_output=True, timeout=60, check=False)
+        ldd = shutil.which("ldd") or "/usr/bin/ldd"  # a search path may hold an MPI library alone
+        listed = subprocess.run([ldd, path], capture_output=True, timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return None
     for line in listed.stdout.decode("utf-8", "replace").splitlines():
