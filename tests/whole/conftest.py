@@ -35,7 +35,8 @@ def built(name, where="LUCID_WHOLE_PROGRAMS"):
 
 def environment(**changes):
     """The caller's without what would change the outcome; None removes a variable."""
-    env = {k: v for k, v in os.environ.items() if k not in ("LD_PRELOAD", "LUCID_LIBRARY", "LUCID_SOURCE", "LUCID_LOG", "LUCID_DIR")}
+    left_out = ("LD_PRELOAD", "LUCID_LIBRARY", "LUCID_SOURCE", "LUCID_LOG", "LUCID_DIR")
+    env = {k: v for k, v in os.environ.items() if k not in left_out}
     for name, value in changes.items():
         env.pop(name, None) if value is None else env.update({name: str(value)})
     return env
@@ -67,11 +68,11 @@ def run(words, cwd, env=None, timeout=120, strike=None):
     return Done(process.returncode, out, err)
 
 
-def both(cwd, program, ranks, env=None, afterwards=lambda done: None, **how):
-    """(without Lucid, with everything on); afterwards(done) is called after each."""
+def both(cwd, program, ranks, env=None, options=EVERYTHING, afterwards=lambda done: None, **how):
+    """(without Lucid, with it); afterwards(done) is called after each."""
     report = os.path.join(str(cwd), "report")
     ends = []
-    for words in ([MPIEXEC], lucid("run", *EVERYTHING, "-o", report)):
+    for words in ([MPIEXEC], lucid("run", *options, "-o", report)):
         ends.append(run([*words, "-n", ranks, *program], cwd, env, **how))
         afterwards(ends[-1])
     return ends

@@ -61,7 +61,8 @@ def soak(minutes, programs=1000):
             count += 1
             try:
                 alone, layered = once(name, seed, programs, place, 3600)
-                print("%s, seed %d: the same; grown by %d bytes of heap, %d kB (%d, %d without)" % (name, seed, *layered, *alone), flush=True)
+                print("%s, seed %d: the same; grown by %d bytes of heap, %d kB (%d, %d without)"
+                      % (name, seed, *layered, *alone), flush=True)
             except Failed as failed:
                 failures += 1
                 print("%s, seed %d, %d programs: %s" % (name, seed, programs, failed), flush=True)

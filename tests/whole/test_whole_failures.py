@@ -40,10 +40,10 @@ def forget(place):
         path.unlink()
 
 
-@pytest.mark.parametrize("how, code", [("kill", 137), ("abort", 7), ("exit", 3)])
-def test_a_rank_that_ends_in_the_middle(tmp_path, program, how, code):
+@pytest.mark.parametrize("how", ["kill", "abort", "exit"])
+def test_a_rank_that_ends_in_the_middle(tmp_path, program, how):
     alone, layered = both(tmp_path, [*program, "1", how], 3)
-    assert alone.code == code and (layered.code, layered.out) == (alone.code, alone.out)
+    assert alone.code != 0 and (layered.code, layered.out) == (alone.code, alone.out)
     assert layered.err.count("lucid run: no report") == 1 and "Traceback" not in layered.err
     assert not (tmp_path / "report" / "run.json").exists()
 
@@ -158,5 +158,7 @@ def test_path_without_an_mpi(tmp_path, program):
     assert (done.code, done.out) == (0, "sum 15\n"), done.err
     done = run(lucid("run", *EVERYTHING, "--", "mpirun", "-n", 2, *program, "done"), tmp_path, path)
     assert done.code == 127 and len(done.err.splitlines()) == 1 and "mpirun" in done.err
+    nothing = run(lucid("run", *EVERYTHING, "-n", 2, *program, "done"), tmp_path, {"PATH": "/nonexistent"})
+    assert "not linked" not in nothing.err and "Traceback" not in nothing.err  # Open MPI itself may want ssh there
     done = run(lucid("doctor"), tmp_path, path)
     assert done.code in (0, 1) and "Traceback" not in done.err + done.out

@@ -81,7 +81,8 @@ static void step_messages(const struct known *one, int step)
     MPI_Request requests[2];
     prepare(step, bytes);
     sends(one, to, times, (size_t)bytes);
-    if (way == 0) CHECK_OK(MPI_Sendrecv(outgoing, bytes, MPI_CHAR, to, 4, incoming, bytes, MPI_CHAR, from, 4, one->comm, MPI_STATUS_IGNORE));
+    if (way == 0)
+        CHECK_OK(MPI_Sendrecv(outgoing, bytes, MPI_CHAR, to, 4, incoming, bytes, MPI_CHAR, from, 4, one->comm, MPI_STATUS_IGNORE));
     if (way == 1) {
         CHECK_OK(MPI_Irecv(incoming, bytes, MPI_CHAR, from, 4, one->comm, &requests[0]));
         CHECK_OK(MPI_Isend(outgoing, bytes, MPI_CHAR, to, 4, one->comm, &requests[1]));
