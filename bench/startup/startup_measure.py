@@ -44,7 +44,8 @@ class Setting:
         if self.state:
             env["LUCID_LAB"] = self.state
         if layer != "alone":
-            env.update(components.path_variable("mpirun", env, "lazy"), LUCID_LAZY=LAYERS[layer])
+            path = components.path_variable("mpirun", env, "lazy")[components.VARIABLE]
+            env.update(OMPI_MCA_mca_base_component_path=path, LUCID_LAZY=LAYERS[layer])
         return env
 
     def run(self, words, layer, ranks):

@@ -6,12 +6,13 @@ from __future__ import annotations
 import os
 from typing import Dict, List, NamedTuple, Optional
 
-from . import units
+from . import components, units
 from .errors import LucidError, SessionError
 from .session import read_json
 from .terminal import Terminal
 
 FILE = "startup.json"
+_HIER_PRIORITY = "95"
 MODES = {"share": "share", "delay": "delay", "alone": "off"}
 _LAYERS = {"off": "Open MPI's own selection", "delay": "modules selected at the first operation",
            "share": "modules selected at the first operation, shared within groups"}
@@ -62,7 +63,9 @@ def variables(mode: str, path: Dict[str, str]) -> Dict[str, str]:
     if not path:
         raise LucidError("--startup needs coll/lazy, which Lucid has where it was built for Open MPI 4.1 or 5.0 with its internal "
                          "headers, and an ompi_info beside mpirun or in the search path", code=125)
-    return {**path, "LUCID_LAZY": MODES[mode], "LUCID_STARTUP": "1"}
+    # above Open MPI's own components; it leaves communicators on one node to them
+    hier = {"LUCID_HIER_PRIORITY": _HIER_PRIORITY} if mode != "alone" and components.find("hier") else {}
+    return {**path, "LUCID_LAZY": MODES[mode], "LUCID_STARTUP": "1", **hier}
 
 
 def _kept(one: dict) -> int:

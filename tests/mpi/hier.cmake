@@ -43,9 +43,14 @@ endforeach()
 lucid_add_hier_test(cut NODES 0,0,1,2,1 ARGS 200 6 50 NP 5 8 ENV ${cut})
 lucid_add_hier_test(discovered NODES 0,0,1,2,1 ARGS 150 7 50 NP 5 8 ENV OMPI_MCA_coll_hier_topology=discover)
 lucid_add_hier_test(fault NODES 0,0,1,2,1 ARGS 150 8 50 NP 5 8 ENV OMPI_MCA_coll_hier_test_fault=2)
+lucid_add_hier_test(little_space NODES 0,0,1,2,1 ARGS 150 10 50 NP 5 ENV OMPI_MCA_coll_hier_shared_layouts=1)
 lucid_add_hier_test(private_map NODES 0,0,1 ARGS 50 9 10 NP 5 ENV OMPI_MCA_coll_hier_shared_map=0)
 
 lucid_add_hier_test(counts PROGRAM hier_counts NODES 0,0,1,1 ARGS 14 2 predicted NP 8)
+lucid_add_hier_test(counts_private PROGRAM hier_counts NODES 0,0,1,1 ARGS 14 2 predicted NP 8
+                    ENV OMPI_MCA_coll_hier_shared_layouts=0)
+lucid_add_hier_test(counts_private_map PROGRAM hier_counts NODES 0,0,1,1 ARGS 14 2 predicted NP 8
+                    ENV OMPI_MCA_coll_hier_shared_map=0)
 lucid_add_hier_test(counts_discovered PROGRAM hier_counts NODES 0,0,1,1 ARGS 200 2 discovered NP 8
                     ENV OMPI_MCA_coll_hier_topology=discover)
 lucid_add_hier_test(threads PROGRAM hier_threads NODES 0,0,1 NP 3 5)

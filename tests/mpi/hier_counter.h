@@ -19,7 +19,7 @@ static int hier_handle_count;
 static inline int hier_counters_open(void)
 {
     static const char *const names[] = {"predicted", "discovered", "aside", "agreements", "calls", "passed",
-                                        "messages", "setup_messages"};
+                                        "messages", "setup_messages", "in_space"};
     int index, count, provided;
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
     MPI_T_pvar_session_create(&hier_session);

@@ -17,7 +17,7 @@ set(no_window LUCID_TEST_NO_WINDOW=1) # with threads, 4.1.4 has no one-sided com
 set(gentle OMPI_MCA_btl_vader_single_copy_mechanism=none)
 
 # not linked with liblucid: the component is all of Lucid that they have
-foreach(program lazy_mix lazy_random lazy_threads lazy_leak lazy_foreign)
+foreach(program lazy_mix lazy_agree lazy_random lazy_threads lazy_leak lazy_foreign)
   add_executable(${program} ${program}.c)
   target_include_directories(${program} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(${program} PRIVATE MPI::MPI_C Threads::Threads)
@@ -46,6 +46,20 @@ lucid_add_mpi_test(lazy_random_delay PROGRAM lazy_random NP 3 8 ARGS 100 20 ENV 
 lucid_add_mpi_test(lazy_random_adapt PROGRAM lazy_random NP 3 5 ARGS 200 20
                    ENV ${shadow} OMPI_MCA_coll_adapt_priority=40)
 lucid_add_mpi_test(lazy_threads PROGRAM lazy_threads NP 1 2 3 5 ENV ${waits})
+lucid_add_mpi_test(lazy_agree PROGRAM lazy_agree ARGS 150 ENV ${waits})
+lucid_add_mpi_test(lazy_agree_alone PROGRAM lazy_agree NP 3 ARGS 50 ENV ${alone})
+lucid_add_mpi_test(lazy_agree_delay PROGRAM lazy_agree NP 5 ARGS 50 ENV ${waits} LUCID_LAZY=delay)
+lucid_add_mpi_test(lazy_agree_threads PROGRAM lazy_agree NP 3 ARGS 50 threads ENV ${waits})
+# coll/hier on top: it must not keep communicators from waiting and sharing
+if(TARGET mca_coll_hier)
+  set(on_nodes ${waits} ${gentle} OMPI_MCA_coll_hier_priority=95 OMPI_MCA_coll_hier_test_nodes=0,0,1)
+  lucid_add_mpi_test(lazy_mix_hier PROGRAM lazy_mix NP 3 5 8 ENV ${on_nodes})
+  lucid_add_mpi_test(lazy_mix_hier_threads PROGRAM lazy_mix NP 5 ARGS threads ENV ${on_nodes} ${no_sharing} ${no_window})
+  lucid_add_mpi_test(lazy_random_hier PROGRAM lazy_random NP 5 8 ENV ${on_nodes})
+  lucid_add_mpi_test(lazy_agree_hier PROGRAM lazy_agree NP 3 8 ARGS 100 ENV ${on_nodes})
+  lucid_add_mpi_test(lazy_agree_hier_alone PROGRAM lazy_agree NP 5 ARGS 100
+                     ENV ${on_nodes} OMPI_MCA_coll=^lazy LUCID_TEST_LAZY=none)
+endif()
 lucid_add_mpi_test(lazy_spawn PROGRAM api_spawn NP 1 3 ENV ${lazy_path} LUCID_LAZY=share)
 
 # a component that communicates when it is set up, in a directory of its own

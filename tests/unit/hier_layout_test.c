@@ -28,6 +28,26 @@ static void test_scattered(void **state)
     hier_layout_destroy(layout);
 }
 
+/* The same tables in somebody else's memory: they serve as well, and stay. */
+static void test_borrowed(void **state)
+{
+    static const int node[] = {0, 1, 0, 1, 1};
+    hier_layout_t *layout = hier_layout_create(node, 5, 2), *same = hier_layout_create(node, 5, 4);
+    size_t bytes = hier_layout_table_bytes(layout);
+    assert_int_equal(bytes, (15 + 3) * sizeof(int));
+    assert_memory_equal(layout->tables, same->tables, bytes);
+    void *kept = malloc(bytes);
+    memcpy(kept, same->tables, bytes);
+    hier_layout_borrow(layout, kept);
+    assert_int_equal(layout->member[2], 1);
+    assert_int_equal(hier_node_size(layout, 1), 3);
+    assert_int_equal(hier_layout_leader(layout, 1, 0), 1);
+    hier_layout_destroy(layout);
+    assert_memory_equal(kept, same->tables, bytes);
+    hier_layout_destroy(same);
+    free(kept);
+}
+
 static hier_layout_t *of(const char *nodes, int rank)
 {
     int node[MOST], size = (int)strlen(nodes);
@@ -153,6 +173,7 @@ static void test_links(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_borrowed),
         cmocka_unit_test(test_scattered), cmocka_unit_test(test_hash),  cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_sockets),   cmocka_unit_test(test_trees), cmocka_unit_test(test_links),
     };

@@ -14,6 +14,7 @@
 #include "ompi/op/op.h"
 
 #include "hier_schedule.h"
+#include "mca_settled.h"
 
 /* Collective operations that the component has. */
 #define HIER_SLOTS(X)                                                                          \
@@ -33,7 +34,7 @@ typedef struct hier_previous {
 typedef enum hier_state { HIER_NEW, HIER_READY, HIER_ASIDE } hier_state_t;
 
 typedef struct hier_module {
-    mca_coll_base_module_t super;
+    lucid_settling_module_t super;
     hier_previous_t previous;
     hier_state_t state;
     hier_layout_t *layout; /**< shared, see hier_layouts_get; its sockets are not changed */
@@ -50,6 +51,7 @@ typedef struct hier_settings {
     int window;     /**< chunks under way */
     bool sockets;
     bool shared_map;
+    int shared_layouts;
     bool nonblocking;
     unsigned bcast_chain, bcast_segment, reduce_chain, reduce_segment; /* bytes */
     unsigned allreduce_tree, allreduce_ring, allreduce_piece, allgather_stream, allgather_segment, gather_direct, scatter_direct;
@@ -69,6 +71,7 @@ typedef enum hier_topology { HIER_PREDICT, HIER_DISCOVER } hier_topology_t;
     X(agreements, "Agreements on the layout, which travel with a first operation")                                         \
     X(calls, "Collective operations performed")                                                                            \
     X(passed, "Collective operations handed to the module below")                                                          \
+    X(in_space, "Layouts that lie in memory shared by the node's processes")                                               \
     X(messages, "Messages sent by collective operations")                                                                  \
     X(setup_messages, "Messages sent by agreements and discoveries, operations that travelled with them included")
 typedef struct hier_counters {
@@ -101,6 +104,8 @@ void lucid_hier_layouts_close(void);
 /* ---- the job's map (hier_map.c) ------------------------------------------------------------------------------------- */
 /** Nodes by rank of the job; NULL where it cannot be had. Made at the first call, kept to the end. */
 const int *lucid_hier_map(int *size);
+/** The node's one copy of what is the same for all its processes; NULL: there is none. See hier_space_keep. */
+const void *lucid_hier_keep(const void *data, size_t bytes, uint64_t hash);
 /** The node that the tests' list gives a rank of the job. */
 int lucid_hier_test_node(int rank);
 void lucid_hier_map_close(void);

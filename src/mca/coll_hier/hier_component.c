@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "../../core/params.h"
 #include "hier.h"
 #include "mca_release.h"
 
@@ -18,6 +19,7 @@ hier_settings_t lucid_hier = {
     .window = 8,
     .sockets = true,
     .shared_map = true,
+    .shared_layouts = 64,
     .nonblocking = true,
     .bcast_chain = 64 << 10,
     .bcast_segment = 48 << 10,
@@ -65,6 +67,8 @@ static void register_topology(void)
     add("sockets", "Put sockets below nodes in the trees", MCA_BASE_VAR_TYPE_BOOL, NULL, OPAL_INFO_LVL_5, &lucid_hier.sockets);
     add("shared_map", "Keep the job's map once per node, in shared memory", MCA_BASE_VAR_TYPE_BOOL, NULL, OPAL_INFO_LVL_5,
         &lucid_hier.shared_map);
+    add_int("shared_layouts", "Keep communicators' layouts once per node, too: room for so many of the job's size (0: none)",
+            OPAL_INFO_LVL_5, &lucid_hier.shared_layouts);
     add("nonblocking", "Serve nonblocking barrier, broadcast and allreduce, too, once a blocking operation has settled the layout",
         MCA_BASE_VAR_TYPE_BOOL, NULL, OPAL_INFO_LVL_5, &lucid_hier.nonblocking);
 }
@@ -111,6 +115,7 @@ static void register_counters(void)
 
 static int register_parameters(void)
 {
+    lucid_hier.priority = lucid_params()->hier_priority;
     add_int("priority", "Priority of the component; 0: not used. coll/tuned has 30, coll/han 35 where it is on", OPAL_INFO_LVL_2,
             &lucid_hier.priority);
     add_int("radix", "Fan-out of the tree in a node", OPAL_INFO_LVL_5, &lucid_hier.radix);
@@ -135,6 +140,7 @@ static int open_component(void)
     if (lucid_hier.radix < 1) lucid_hier.radix = 1;
     if (lucid_hier.up_radix < 1) lucid_hier.up_radix = 1;
     if (lucid_hier.window < 1) lucid_hier.window = 1;
+    if (lucid_hier.shared_layouts < 0) lucid_hier.shared_layouts = 0;
     const char *without = lucid_hier.priority > 0 ? "collective operations run without coll/hier" : NULL;
     return lucid_mca_fits(without) ? OMPI_SUCCESS : OMPI_ERR_NOT_AVAILABLE;
 }

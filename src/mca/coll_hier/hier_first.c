@@ -289,6 +289,7 @@ int lucid_hier_first(hier_module_t *module, hier_job_t *job, bool *performed)
     if (rc == OMPI_SUCCESS) rc = settle(module, comm, verdict);
     if (rc != OMPI_SUCCESS) return rc;
     module->state = !module->layout || hier_layout_flat(module->layout) ? HIER_ASIDE : HIER_READY;
+    module->super.settled = module->state == HIER_READY;
     if (module->state == HIER_ASIDE) hier_count(aside, 1);
     return OMPI_SUCCESS;
 }

@@ -158,6 +158,13 @@ static bool serves(const mca_coll_base_module_t *module)
     return ((const hier_module_t *)module)->state == HIER_READY;
 }
 
+/* The agreement on the context id of a child that is made by MPI_Comm_idup, whose steps come before the communicator's first blocking
+ * operation on one rank and after it on another. */
+static bool is_agreement(size_t count, const ompi_datatype_t *type)
+{
+    return count == 1 && type == &ompi_mpi_int.dt;
+}
+
 static int start(const mca_coll_base_module_t *module, hier_job_t *job, ompi_request_t **request)
 {
     job->plan.layout = ((const hier_module_t *)module)->layout;
@@ -175,7 +182,10 @@ static int ibarrier(ompi_communicator_t *comm, ompi_request_t **request, mca_col
 static int ibcast(void *buffer, lucid_ompi_count_t count, ompi_datatype_t *type, int root, ompi_communicator_t *comm,
                   ompi_request_t **request, mca_coll_base_module_t *module)
 {
-    if (!serves(module)) return HIER_PASS(module, ibcast, buffer, count, type, root, comm, request);
+    size_t bytes;
+    ompi_datatype_type_size(type, &bytes); /* the ranks' types may differ, but not what they amount to */
+    if (!serves(module) || bytes * (size_t)count == sizeof(int))
+        return HIER_PASS(module, ibcast, buffer, count, type, root, comm, request);
     hier_job_t job = lucid_hier_bcast_job(buffer, (size_t)count, type, root, comm);
     return start(module, &job, request);
 }
@@ -183,7 +193,7 @@ static int ibcast(void *buffer, lucid_ompi_count_t count, ompi_datatype_t *type,
 static int iallreduce(const void *sbuf, void *rbuf, lucid_ompi_count_t count, ompi_datatype_t *type, ompi_op_t *op,
                       ompi_communicator_t *comm, ompi_request_t **request, mca_coll_base_module_t *module)
 {
-    if (!serves(module) || !ompi_op_is_commute(op))
+    if (!serves(module) || !ompi_op_is_commute(op) || is_agreement((size_t)count, type))
         return HIER_PASS(module, iallreduce, sbuf, rbuf, count, type, op, comm, request);
     hier_job_t job = lucid_hier_allreduce_job(sbuf, rbuf, (size_t)count, type, op, comm);
     return start(module, &job, request);

@@ -46,21 +46,29 @@ static void fill_members(hier_layout_t *layout)
     for (int k = 1; k < layout->nodes; k++) layout->balanced &= hier_node_size(layout, k) == hier_node_size(layout, 0);
 }
 
+static void set_tables(hier_layout_t *layout, int *tables)
+{
+    layout->tables = tables;
+    layout->node_of = tables;
+    layout->index_of = layout->node_of + layout->size;
+    layout->member = layout->index_of + layout->size;
+    layout->first = layout->member + layout->size;
+}
+
 hier_layout_t *hier_layout_create(const int *node, int size, int rank)
 {
     hier_layout_t *layout = calloc(1, sizeof *layout);
     if (!layout) return NULL;
     layout->size = size;
     layout->rank = rank;
-    layout->node_of = malloc(sizeof(int) * 3 * (size_t)size);
-    layout->nodes = layout->node_of ? number_nodes(node, size, layout->node_of) : -1;
-    layout->first = layout->nodes > 0 ? calloc((size_t)layout->nodes + 1, sizeof(int)) : NULL;
-    if (!layout->first) {
+    layout->tables = calloc(4 * (size_t)size + 1, sizeof(int));
+    layout->nodes = layout->tables ? number_nodes(node, size, layout->tables) : -1;
+    if (layout->nodes <= 0) {
         hier_layout_destroy(layout);
         return NULL;
     }
-    layout->index_of = layout->node_of + size;
-    layout->member = layout->index_of + size;
+    int *fitting = realloc(layout->tables, hier_layout_table_bytes(layout));
+    set_tables(layout, fitting ? fitting : layout->tables);
     fill_members(layout);
     layout->hash = hier_hash(HIER_HASH_START, &layout->size, sizeof layout->size);
     layout->hash = hier_hash(layout->hash, layout->node_of, sizeof(int) * (size_t)size);
@@ -70,10 +78,21 @@ hier_layout_t *hier_layout_create(const int *node, int size, int rank)
 void hier_layout_destroy(hier_layout_t *layout)
 {
     if (!layout) return;
-    free(layout->node_of);
-    free(layout->first);
+    if (!layout->borrowed) free(layout->tables);
     free(layout->socket_of);
     free(layout);
+}
+
+size_t hier_layout_table_bytes(const hier_layout_t *layout)
+{
+    return sizeof(int) * (3 * (size_t)layout->size + (size_t)layout->nodes + 1);
+}
+
+void hier_layout_borrow(hier_layout_t *layout, const void *tables)
+{
+    if (!layout->borrowed) free(layout->tables);
+    layout->borrowed = true;
+    set_tables(layout, (int *)tables);
 }
 
 static int my_node(const hier_layout_t *layout)

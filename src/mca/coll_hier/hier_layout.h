@@ -18,6 +18,8 @@ typedef struct hier_layout {
     int *index_of;    /**< [size] place of a rank among those of its node */
     int *member;      /**< [size] ranks, node by node */
     int *first;       /**< [nodes + 1] where a node's ranks begin in member */
+    int *tables;      /**< node_of, index_of, member, first, one behind the other: the same on all ranks */
+    bool borrowed;    /**< the tables belong to somebody else */
     int *socket_of;   /**< [ranks of this process's node] group of each, the lowest index in it; NULL: one group */
     bool balanced;    /**< every node has as many ranks */
     bool consecutive; /**< every node's ranks follow each other: member[i] == i */
@@ -47,6 +49,11 @@ static inline int hier_node_size(const hier_layout_t *layout, int node)
  */
 hier_layout_t *hier_layout_create(const int *node, int size, int rank);
 void hier_layout_destroy(hier_layout_t *layout);
+
+/** Bytes of the tables. */
+size_t hier_layout_table_bytes(const hier_layout_t *layout);
+/** Takes tables with the same contents for its own, which are freed; those stay their owner's, and are never written to. */
+void hier_layout_borrow(hier_layout_t *layout, const void *tables);
 
 /**
  * Tells the layout the socket of each rank of its own node: socket[i] for the i-th, any numbers, negative if not known (then

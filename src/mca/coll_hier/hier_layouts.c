@@ -37,6 +37,9 @@ static hier_layout_t *share(hier_layout_t *fresh)
     if (entry) {
         hier_layout_destroy(fresh);
     } else if ((entry = malloc(sizeof *entry))) {
+        const void *tables = lucid_hier_keep(fresh->tables, hier_layout_table_bytes(fresh), fresh->hash);
+        if (tables) hier_layout_borrow(fresh, tables);
+        if (tables) hier_count(in_space, 1);
         *entry = (entry_t){fresh, 0, entries};
         entries = entry;
     } else {

@@ -6,40 +6,20 @@
  */
 #define LUCID_WANT_JOB_MAP
 #include "hier.h"
+#include "hier_space.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-typedef struct shared_map {
-    _Atomic uint32_t ready; /* 1: complete, 2: could not be made */
-    _Atomic int32_t opened;
-    int32_t size;
-    int node[];
-} shared_map_t;
-
-enum { PATIENCE = 2000 }; /* turns given to the process that makes the map */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool tried;
 static int *own_map;      /* private */
-static shared_map_t *map; /* or shared */
+static hier_space_t *space; /* or the node's */
 static const int *nodes;
 static const int *truth; /* nodes, whatever the tests' fault has made of them */
 static int *spoilt;
 static int job_size;
-
-static size_t map_bytes(int size)
-{
-    return sizeof(shared_map_t) + sizeof(int) * (size_t)size;
-}
 
 /* A list such as 0,0,1,1, repeated as often as needed: makes one machine look like several nodes. */
 static bool read_test_nodes(int *node, int size)
@@ -76,49 +56,27 @@ static const int *make_private(int size)
     return NULL;
 }
 
-static shared_map_t *attach(int file, int size, bool make)
+static bool fill_head(void *head, void *size)
 {
-    if (make && ftruncate(file, (off_t)map_bytes(size)) != 0) return NULL;
-    struct stat status;
-    for (int i = 0; i < PATIENCE; i++) { /* the maker opens the file before it gives it a length */
-        if (fstat(file, &status) != 0) return NULL;
-        if (status.st_size == (off_t)map_bytes(size)) break;
-        sched_yield();
-    }
-    if (status.st_size != (off_t)map_bytes(size) || status.st_uid != geteuid()) return NULL;
-    void *memory = mmap(NULL, map_bytes(size), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    return memory == MAP_FAILED ? NULL : memory;
+    return fill(head, *(int *)size);
 }
 
-static void wait_for_maker(shared_map_t *shared)
+/* Bytes of a layout's tables, with as many nodes as ranks. */
+static size_t layout_bytes(int size)
 {
-    for (int i = 0; i < PATIENCE && atomic_load_explicit(&shared->ready, memory_order_acquire) == 0; i++) sched_yield();
+    return (4 * (size_t)size + 1) * sizeof(int) + 64;
 }
 
-/* Opens or makes the node's file. NULL: a private map is due. */
 static const int *make_shared(const char *path, int size)
 {
-    int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    bool make = file >= 0;
-    if (!make && errno == EEXIST) file = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    if (file < 0) return NULL;
-    shared_map_t *shared = attach(file, size, make);
-    close(file);
-    if (!shared) return NULL;
-    if (make) {
-        shared->size = size;
-        atomic_store_explicit(&shared->ready, fill(shared->node, size) ? 1 : 2, memory_order_release);
-    } else {
-        wait_for_maker(shared);
-    }
-    bool good = atomic_load_explicit(&shared->ready, memory_order_acquire) == 1 && shared->size == size;
-    if (atomic_fetch_add(&shared->opened, 1) + 1 == lucid_ompi_local_size()) unlink(path);
-    if (!good || mprotect(shared, map_bytes(size), PROT_READ) != 0) {
-        munmap(shared, map_bytes(size));
-        return NULL;
-    }
-    map = shared;
-    return map->node;
+    size_t room = (size_t)lucid_hier.shared_layouts * layout_bytes(size);
+    space = hier_space_open(path, sizeof(int) * (size_t)size, room, lucid_ompi_local_size(), fill_head, &size);
+    return space ? hier_space_head(space) : NULL;
+}
+
+const void *lucid_hier_keep(const void *data, size_t bytes, uint64_t hash)
+{
+    return hier_space_keep(space, data, bytes, hash);
 }
 
 static const int *make_map(int size)
@@ -167,11 +125,11 @@ int lucid_hier_test_node(int rank)
 
 void lucid_hier_map_close(void)
 {
-    if (map) munmap(map, map_bytes(job_size));
+    hier_space_close(space);
     free(own_map);
     free(spoilt);
     own_map = spoilt = NULL;
-    map = NULL;
+    space = NULL;
     nodes = truth = NULL;
     tried = false;
 }

@@ -10,6 +10,7 @@ static void construct(hier_module_t *module)
 {
     memset(&module->previous, 0, sizeof module->previous);
     module->state = HIER_NEW;
+    module->super.settled = false;
     module->layout = NULL;
 }
 
@@ -33,7 +34,7 @@ OBJ_CLASS_INSTANCE(hier_module_t, mca_coll_base_module_t, construct, destruct);
 
 /* Who is below for a slot: the last enabled module that has it. coll/han is passed over: where its own set-up fails it goes through
  * the communicator's table, which has this module on top, and that would call it again without end. What is handed on is what
- * coll/han would hand on itself. */
+ * coll/han would hand on itself. coll/lazy's function for the agreement on context ids stands in the table only. */
 #define X(slot)                                                                                                  \
     static void find_##slot(hier_previous_t *previous, const ompi_communicator_t *comm)                          \
     {                                                                                                            \
@@ -43,6 +44,8 @@ OBJ_CLASS_INSTANCE(hier_module_t, mca_coll_base_module_t, construct, destruct);
             previous->coll_##slot = one->ac_module->coll_##slot;                                                 \
             previous->coll_##slot##_module = one->ac_module;                                                     \
         }                                                                                                        \
+        if (previous->coll_##slot##_module == comm->c_coll->coll_##slot##_module)                                \
+            previous->coll_##slot = comm->c_coll->coll_##slot;                                                   \
         if (previous->coll_##slot##_module) OBJ_RETAIN(previous->coll_##slot##_module);                          \
     }
 HIER_SLOTS(X)
@@ -83,10 +86,11 @@ mca_coll_base_module_t *lucid_hier_query(ompi_communicator_t *comm, int *priorit
     if (is_level(comm)) return NULL;
     hier_module_t *module = OBJ_NEW(hier_module_t);
     if (!module) return NULL;
-    module->super.coll_module_enable = enable;
-    module->super.coll_module_disable = disable;
-    lucid_hier_fill(&module->super);
-    if (lucid_hier.nonblocking) lucid_hier_fill_nonblocking(&module->super);
+    mca_coll_base_module_t *base = &module->super.super;
+    base->coll_module_enable = enable;
+    base->coll_module_disable = disable;
+    lucid_hier_fill(base);
+    if (lucid_hier.nonblocking) lucid_hier_fill_nonblocking(base);
     *priority = lucid_hier.priority;
-    return &module->super;
+    return base;
 }

@@ -100,6 +100,8 @@ int lucid_lazy_select(ompi_communicator_t *comm, mca_coll_base_comm_coll_t *tabl
 void lucid_lazy_install(mca_coll_base_comm_coll_t *table, mca_coll_base_module_t *module, int class);
 /** Adds to the list of a table's modules. Takes over one reference to `module`. */
 int lucid_lazy_list_module(mca_coll_base_comm_coll_t *table, mca_coll_base_module_t *module, const char *name, int priority);
+/** Nonblocking operations of comm become those of a module that has settled (mca_settled.h). */
+void lucid_lazy_settle(ompi_communicator_t *comm);
 /** Whether a component is known to be set up without communication. */
 bool lucid_lazy_is_local(const char *component);
 
@@ -119,11 +121,20 @@ mca_coll_base_module_t *lucid_lazy_nonblocking(void);
 /** The selection for comm, at its creation: leaves comm with a table in one of the states. */
 int lucid_lazy_begin(ompi_communicator_t *comm);
 
+/* lazy_agree.c ---------------------------------------------------------------------------------------------------------------- */
+
+/** The nonblocking allreduce of communicators that libnbc serves: the agreement on a context id by dissemination, all else by
+ *  libnbc, whose module is passed. */
+int lucid_lazy_iallreduce(const void *sbuf, void *rbuf, lucid_ompi_count_t count, ompi_datatype_t *type, ompi_op_t *op,
+                          ompi_communicator_t *comm, ompi_request_t **request, mca_coll_base_module_t *libnbc);
+void lucid_lazy_agree_close(void);
+
 /* lazy_ready.c ---------------------------------------------------------------------------------------------------------------- */
 
 /** What a collective operation on a waiting communicator costs, while it runs: see lazy_account.h. */
 struct lazy_use {
     void *record; /* NULL: nobody wants to know */
+    bool settles; /* nonblocking operations may get another module when it has been done */
 };
 
 /** Makes comm ready for an operation, if it is not. Thread-safe. An Open MPI error code. */

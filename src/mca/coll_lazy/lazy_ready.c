@@ -46,7 +46,7 @@ static int select_modules(ompi_communicator_t *comm, mca_coll_base_comm_coll_t *
     return share && choice.shareable ? lucid_lazy_keep(comm, &choice) : OMPI_SUCCESS;
 }
 
-static int make_ready(ompi_communicator_t *comm, int slot)
+static int make_ready(ompi_communicator_t *comm, int slot, struct lazy_use *use)
 {
     mca_coll_base_comm_coll_t *waiting = comm->c_coll, *aside = lucid_account_aside(comm);
     if (aside != NULL) {
@@ -62,6 +62,7 @@ static int make_ready(ompi_communicator_t *comm, int slot)
     int rc = copy != NULL ? OMPI_SUCCESS : select_modules(comm, waiting, slot, share);
     if (rc != OMPI_SUCCESS) return rc;
     lazy_count(waiting, -1);
+    use->settles = waiting == &lucid_lazy_partial && lucid_lazy_slots[slot].class == LAZY_BLOCKING;
     if (copy != NULL) lazy_count(shared, 1);
     else lazy_count(selected_later, 1);
     lucid_account_ready(comm, slot, copy != NULL);
@@ -72,11 +73,12 @@ int lucid_lazy_ready(ompi_communicator_t *comm, int slot, struct lazy_use *use)
 {
     int rc = OMPI_SUCCESS;
     use->record = NULL;
+    use->settles = false;
     if (!lazy_is_waiting(comm)) return OMPI_SUCCESS;
     lucid_account_use_begin(comm, use);
     bool locks = lazy_threads() && !lucid_lazy.foreign;
     if (locks) (void)pthread_mutex_lock(&once);
-    if (lazy_is_waiting(comm)) rc = make_ready(comm, slot);
+    if (lazy_is_waiting(comm)) rc = make_ready(comm, slot, use);
     if (locks) (void)pthread_mutex_unlock(&once);
     if (rc != OMPI_SUCCESS) lucid_lazy_used(comm, use);
     return rc;
@@ -84,5 +86,6 @@ int lucid_lazy_ready(ompi_communicator_t *comm, int slot, struct lazy_use *use)
 
 void lucid_lazy_used(ompi_communicator_t *comm, struct lazy_use *use)
 {
+    if (use->settles && !lazy_threads()) lucid_lazy_settle(comm); /* another thread may be reading the table */
     if (use->record != NULL) lucid_account_use_end(comm, use);
 }

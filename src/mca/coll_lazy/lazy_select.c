@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mca_settled.h"
+
 #define PREFERENCE "ompi_comm_coll_preference"
 #define NAMES_LIMIT 64
 
@@ -199,6 +201,16 @@ static void enable(ompi_communicator_t *comm, mca_coll_base_avail_coll_t *candid
     lucid_lazy_install(comm->c_coll, candidate->ac_module, LAZY_LOCAL);
 }
 
+void lucid_lazy_settle(ompi_communicator_t *comm)
+{
+    mca_coll_base_avail_coll_t *listed;
+    OPAL_LIST_FOREACH(listed, comm->c_coll->module_list, mca_coll_base_avail_coll_t) {
+        if (strcmp(listed->ac_component_name, LUCID_SETTLING_COMPONENT) != 0) continue;
+        if (((const lucid_settling_module_t *)listed->ac_module)->settled)
+            lucid_lazy_install(comm->c_coll, listed->ac_module, LAZY_NONBLOCKING);
+    }
+}
+
 /** Whether every slot that comm needs is served. */
 static bool is_complete(const ompi_communicator_t *comm)
 {
@@ -228,6 +240,7 @@ int lucid_lazy_select(ompi_communicator_t *comm, mca_coll_base_comm_coll_t *tabl
     choice->grouped = choice->communicates = false;
     if (choice->nonblocking != NULL) {
         lucid_lazy_install(table, choice->nonblocking, LAZY_NONBLOCKING);
+        table->coll_iallreduce = lucid_lazy_iallreduce;
         OBJ_RETAIN(choice->nonblocking);
         int rc = lucid_lazy_list_module(table, choice->nonblocking, "libnbc", 0);
         if (rc != OMPI_SUCCESS) return rc;

@@ -17,6 +17,7 @@
 #include "lazy.h"
 #include "lazy_account.h"
 #include "lazy_counters.h"
+#include "mca_settled.h"
 
 mca_coll_base_comm_coll_t lucid_lazy_shadow, lucid_lazy_partial;
 mca_coll_base_module_t lucid_lazy_module, lucid_lazy_keeper;
@@ -94,6 +95,7 @@ void lucid_lazy_shadow_open(void)
 
 void lucid_lazy_shadow_close(void)
 {
+    lucid_lazy_agree_close();
     if (nonblocking != NULL) OBJ_RELEASE(nonblocking);
     nonblocking = NULL;
     is_libnbc[0] = is_libnbc[1] = UNKNOWN;
@@ -104,18 +106,21 @@ mca_coll_base_module_t *lucid_lazy_nonblocking(void)
     return nonblocking;
 }
 
-/** The module of libnbc in a table if it serves all that is nonblocking and nothing else, else NULL. */
+/** The module of libnbc in a table if it serves all that is nonblocking and nothing else, else NULL. What settles later counts as
+ *  libnbc's: until then it hands on. */
 static mca_coll_base_module_t *only_libnbc(mca_coll_base_comm_coll_t *table)
 {
     mca_coll_base_avail_coll_t *entry;
-    mca_coll_base_module_t *libnbc = NULL;
+    mca_coll_base_module_t *libnbc = NULL, *settling = NULL;
     OPAL_LIST_FOREACH(entry, table->module_list, mca_coll_base_avail_coll_t) {
         if (strcmp(entry->ac_component_name, "libnbc") == 0) libnbc = entry->ac_module;
+        if (strcmp(entry->ac_component_name, LUCID_SETTLING_COMPONENT) == 0) settling = entry->ac_module;
     }
     for (int slot = 0; libnbc != NULL && slot < LAZY_SLOT_COUNT; slot++) {
         bool is_nonblocking = lucid_lazy_slots[slot].class == LAZY_NONBLOCKING;
-        if (is_nonblocking != (*lazy_table_owner(table, slot) == libnbc)) return NULL;
-        if (is_nonblocking != (*lazy_module_function(libnbc, slot) != NULL)) return NULL;
+        mca_coll_base_module_t *owner = *lazy_table_owner(table, slot);
+        bool is_served = owner == libnbc || (is_nonblocking && owner != NULL && owner == settling);
+        if (is_nonblocking != is_served || is_nonblocking != (*lazy_module_function(libnbc, slot) != NULL)) return NULL;
     }
     return libnbc;
 }
@@ -140,6 +145,7 @@ static bool try_selection(ompi_communicator_t *comm)
         OBJ_RETAIN(found);
         nonblocking = found;
         lucid_lazy_install(&lucid_lazy_partial, found, LAZY_NONBLOCKING);
+        if (lucid_lazy.level != LAZY_OFF) lucid_lazy_partial.coll_iallreduce = lucid_lazy_iallreduce;
     }
     (void)mca_coll_base_comm_unselect(comm);
     comm->c_coll = given;
@@ -158,6 +164,7 @@ static bool libnbc_serves(ompi_communicator_t *comm)
 static bool has_preference(const ompi_communicator_t *comm)
 {
     char value[LUCID_OMPI_INFO_VALUE_MAX + 1];
+    if (!lucid_ompi_comm_has_info(comm)) return false;
     return lucid_ompi_comm_info(comm, "ompi_comm_coll_preference", value, sizeof value) ||
            lucid_ompi_comm_info(comm, "ompi_comm_coll_han_topo_level", value, sizeof value);
 }

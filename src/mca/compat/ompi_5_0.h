@@ -49,6 +49,12 @@ static inline bool lucid_ompi_comm_info(const ompi_communicator_t *comm, const c
     return true;
 }
 
+/** Whether a communicator has an info key at all. */
+static inline bool lucid_ompi_comm_has_info(const ompi_communicator_t *comm)
+{
+    return comm->super.s_info != NULL && !opal_list_is_empty(&comm->super.s_info->super);
+}
+
 /** Whether several threads may be in the library at once, by what it says now: MPI_T_init_thread may lower that again. */
 static inline bool lucid_ompi_threads(void)
 {
