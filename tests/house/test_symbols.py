@@ -29,10 +29,24 @@ def libraries():
     return sorted({os.path.realpath(os.path.join(folder, name)) for name in os.listdir(folder) if ".so" in name})
 
 
+def modules():
+    """What liblucid and Open MPI load at run time."""
+    folder = os.path.join(os.path.dirname(setting("LUCID_BUILT_LIBRARY")), "lucid")
+    return sorted(os.path.join(top, name) for top, _, names in os.walk(folder) for name in names if name.endswith(".so"))
+
+
 def test_only_our_prefixes():
     assert libraries()
     for library in libraries():
         assert {name for name in exported(library) if not ALLOWED.match(name)} == set(), library
+
+
+def test_modules_export_our_prefix_and_what_open_mpi_looks_for():
+    for module in modules():
+        name = os.path.basename(module)[:-len(".so")]
+        wanted = {name + "_component"} if name.startswith("mca_") else set()
+        names = exported(module)
+        assert wanted <= names and {one for one in names - wanted if not one.startswith("lucid_")} == set(), module
 
 
 @pytest.mark.parametrize("name", ["json_write", "cells_grow", "MPI_", "main", "environ", "PMPI_Send", "lucid", "opal_init"])
