@@ -28,7 +28,7 @@ class Dialect:
         raise NotImplementedError
 
     def reduction_call(self, own):
-        """The same, unless lucid_reduce_run() takes the call, which is `own`."""
+        """The same, unless lucid_reduce_run() or _begin() takes the call, which is `own`."""
         raise NotImplementedError
 
     def values(self, text):
@@ -138,7 +138,7 @@ def op_free(dialect):
 
 
 def init(dialect):
-    return [*dialect.call(), "if (rc == MPI_SUCCESS) lucid_call_init();"]
+    return [*dialect.call(), "if (rc == MPI_SUCCESS) lucid_call_init();", "if (rc == MPI_SUCCESS) lucid_reduce_open();"]
 
 
 def finalize(dialect):

@@ -70,13 +70,17 @@ class Fortran(emit_body.Dialect):
 
     def reduction_call(self, own):
         # a buffer that comes as a descriptor may be an array section: the library's
-        values = self.values(own)
-        buffers = [f"void *const {name} = f_{name};" for name in ("sendbuf", "recvbuf")]
         lines = self.call()
-        taken = [f"if (LUCID_UNLIKELY(lucid_reduce_wanted()) && !descriptors) {{",
-                 *("    " + line for line in [*values, *buffers, "int own = MPI_SUCCESS;", f"taken = lucid_reduce_run({own}, &own);",
-                                              "if (taken) *ierror = own;"]), "}"]
-        return [*lines[:-2], "bool taken = false;", *taken, f"if (!taken) {lines[-2]}", lines[-1]]
+        here = [*self.values(own), *(f"void *const {name} = f_{name};" for name in ("sendbuf", "recvbuf"))]
+        if self.function.action == "coll_init":
+            here.append(f"lucid_reduce_leave({own});")
+        elif self.function.action == "icoll":
+            here += ["int own = MPI_SUCCESS;", "MPI_Request made = MPI_REQUEST_NULL;", f"taken = lucid_reduce_begin({own}, &made, &own);",
+                     "if (taken) {", "    *ierror = own;", "    *(MPI_Fint *)f_request = PMPI_Request_c2f(made);", "}"]
+        else:
+            here += ["int own = MPI_SUCCESS;", f"taken = lucid_reduce_run({own}, &own);", "if (taken) *ierror = own;"]
+        wanted = ["if (LUCID_UNLIKELY(lucid_reduce_wanted()) && !descriptors) {", *("    " + line for line in here), "}"]
+        return [*lines[:-2], "bool taken = false;", *wanted, f"if (!taken) {lines[-2]}", lines[-1]]
 
     def values(self, text):
         return [self.value(name) for name in emit_body.used(text, self.arguments) if name not in BUFFERS]

@@ -74,9 +74,11 @@ Pready_list: length partitions request             => lucid_call_pready(length, 
     yield Function("Op_free", ("op",), "P2P", "op_free", "")
 
 
-# Blocking collectives that the sparse core may run in the library's stead (src/reduce), by the core's name for them.
-REDUCTIONS = {"Reduce": "REDUCE", "Allreduce": "ALLREDUCE", "Reduce_scatter": "REDUCE_SCATTER",
-              "Reduce_scatter_block": "REDUCE_SCATTER", "Scan": "SCAN", "Exscan": "EXSCAN"}
+# Collectives that the sparse core may run in the library's stead (src/reduce), by the core's name for them.
+BLOCKING_REDUCTIONS = {"Reduce": "REDUCE", "Allreduce": "ALLREDUCE", "Reduce_scatter": "REDUCE_SCATTER",
+                       "Reduce_scatter_block": "REDUCE_SCATTER", "Scan": "SCAN", "Exscan": "EXSCAN"}
+REDUCTIONS = {spelling: kind for name, kind in BLOCKING_REDUCTIONS.items()
+              for spelling in (name, "I" + name.lower(), name + "_init")}
 
 # name: arguments => fields of struct lucid_coll_call (calls.h). Every row stands for MPI_X, MPI_Ix and MPI_X_init.
 # Where the received and the sent data are alike, MPI_IN_PLACE is resolved to what is received.

@@ -5,6 +5,7 @@
 #define LUCID_REDUCE_H
 
 #include <mpi.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -12,7 +13,7 @@
 #include "../core/visibility.h"
 #include "../sparse/sparse_collective.h"
 
-/* A blocking call as MPI has it. */
+/* A call as MPI has it. */
 struct lucid_reduction {
     enum sparse_kind kind;
     const void *input;
@@ -32,9 +33,18 @@ struct lucid_reduction {
 /* Whether the wrappers hand reductions over at all. */
 LUCID_INTERNAL bool lucid_reduce_wanted(void);
 
+/* After MPI_Init (collective): whether nonblocking calls can be taken. May come twice. */
+LUCID_INTERNAL void lucid_reduce_open(void);
+
 /* Runs the call, or leaves it alone (false; nothing was touched). *rc: MPI_SUCCESS or an MPI error code, for which the
  * communicator's error handler has been called. Collective where the core takes part. */
 LUCID_INTERNAL bool lucid_reduce_run(const struct lucid_reduction *reduction, int *rc);
+
+/* The same for a nonblocking call: begins it and makes its request, or leaves it alone. */
+LUCID_INTERNAL bool lucid_reduce_begin(const struct lucid_reduction *reduction, MPI_Request *request, int *rc);
+
+/* A persistent call: it is the library's, and is counted as passed on. */
+LUCID_INTERNAL void lucid_reduce_leave(const struct lucid_reduction *reduction);
 
 /* The operator is about to be freed, and its handle may be another one's next. */
 LUCID_INTERNAL void lucid_op_forget(MPI_Op op);
@@ -55,18 +65,65 @@ LUCID_INTERNAL bool lucid_reduce_operator(MPI_Op op, MPI_Datatype type, struct l
 struct lucid_reduce_comm {
     MPI_Comm owner; /* the program's */
     MPI_Comm comm;  /* the duplicate */
+    MPI_Request duplicating;             /* while it is being made for a nonblocking call */
+    bool ready;                          /* it is there */
+    bool measured;                       /* parameters.rates are this machine's; at all processes or at none */
+    bool in_world;                       /* all processes are this one's MPI_COMM_WORLD's */
     struct sparse_transport transport;
     struct sparse_state *state;
     struct sparse_parameters parameters; /* the same at all processes */
     int *nodes;                          /* the lowest rank on every rank's node */
+    pthread_mutex_t lock;                /* of the state and what follows; held while the core steps */
+    unsigned issued, turn;               /* nonblocking calls: made; known who runs them, which is settled in their order */
+    size_t users;                        /* those not complete (under the lock of reduce_request.c) */
+    bool orphan;                         /* the program's communicator is gone (the same lock) */
     struct lucid_reduce_comm *next;
 };
-/* Made at the first call that is long enough (collective, blocking); NULL where that failed, at all processes alike. */
+/* What a blocking call finds: made at the first one that is long enough (collective, blocking); NULL where that failed, at all
+ * processes alike. */
 LUCID_INTERNAL struct lucid_reduce_comm *lucid_reduce_comm(MPI_Comm comm);
+/* What a nonblocking call finds, without waiting for anybody. *broken: this process alone cannot, which is an error. */
+LUCID_INTERNAL struct lucid_reduce_comm *lucid_reduce_comm_nonblocking(MPI_Comm comm, bool *broken);
+/* Whether the duplicate is there; finishes it if it can be. Under its lock. */
+LUCID_INTERNAL bool lucid_reduce_comm_ready(struct lucid_reduce_comm *own);
+/* Under the lock of reduce_request.c: false while calls are under way, which will be the last to have it. */
+LUCID_INTERNAL bool lucid_reduce_let_go(struct lucid_reduce_comm *own);
 /* At MPI_Finalize. */
 LUCID_INTERNAL void lucid_reduce_close(void);
 
 LUCID_INTERNAL void lucid_reduce_transport(struct lucid_reduce_comm *own);
+/* Whether a request is done (and gone). Makes no progress inside the library's own progress. */
+LUCID_INTERNAL int lucid_reduce_test(MPI_Request *request, bool *done, MPI_Status *status);
+
+/* The core's description of a call. */
+LUCID_INTERNAL void lucid_reduce_describe(const struct lucid_reduction *reduction, struct lucid_reduce_comm *own,
+                                          const size_t *counts, const struct sparse_operator *operator, int tag,
+                                          struct sparse_call *call);
+/* Whether a call is one for the core: by its communicator, size, operator and datatype. *elements: of the whole vector. */
+LUCID_INTERNAL bool lucid_reduce_is_ours(const struct lucid_reduction *reduction, struct lucid_reduce_user *user,
+                                         struct sparse_operator *operator, size_t *elements);
+/* Every rank's elements of a Reduce_scatter, of one that has a list of them; false without memory. Else NULL. */
+LUCID_INTERNAL bool lucid_reduce_counts(const struct lucid_reduction *reduction, int size, size_t **counts);
+/* Books what has run; MPI's error code, said on standard error. */
+LUCID_INTERNAL int lucid_reduce_account(const struct lucid_reduction *reduction, const struct sparse_outcome *outcome, int rank);
+LUCID_INTERNAL void lucid_reduce_passed(void);
+
+/* Who steps nonblocking calls while the program does something else (reduce_engine.c). */
+enum lucid_reduce_engine { LUCID_REDUCE_NO_ENGINE, LUCID_REDUCE_HOOK, LUCID_REDUCE_THREAD };
+LUCID_INTERNAL enum lucid_reduce_engine lucid_reduce_engine(void);
+LUCID_INTERNAL void lucid_reduce_wake(void);      /* there is a call to step */
+LUCID_INTERNAL void lucid_reduce_poke(void);      /* lets them go on, from a call that waits */
+LUCID_INTERNAL void lucid_reduce_engine_stop(void);
+/* Steps all calls under way; how many were completed. *left: those that are not. */
+LUCID_INTERNAL size_t lucid_reduce_step(size_t *left);
+LUCID_INTERNAL size_t lucid_reduce_active(void);
+
+/* MPICH's progress hooks (reduce_hook.c). */
+LUCID_INTERNAL bool lucid_reduce_hook_there(void);
+LUCID_INTERNAL bool lucid_reduce_hook_start(void);
+LUCID_INTERNAL void lucid_reduce_hook_progress(void);
+LUCID_INTERNAL bool lucid_reduce_hook_running(void); /* this thread is in the hook: nothing may make progress */
+LUCID_INTERNAL bool lucid_reduce_hook_complete(MPI_Request request);
 
 /* --sparse=measure: looks at the call's input and books it under its call site. */
 LUCID_INTERNAL void lucid_reduce_look(const struct lucid_reduction *reduction, size_t count, const struct sparse_operator *operator);

@@ -19,6 +19,7 @@ static void destroy(struct lucid_reduce_comm *own)
 {
     if (own->comm != MPI_COMM_NULL) PMPI_Comm_free(&own->comm);
     sparse_state_destroy(own->state);
+    pthread_mutex_destroy(&own->lock);
     free(own->nodes);
     free(own);
 }
@@ -32,7 +33,7 @@ static int forget(MPI_Comm comm, int key, void *value, void *extra)
     while (*link && *link != own) link = &(*link)->next;
     if (*link) *link = own->next;
     pthread_mutex_unlock(&lock);
-    destroy(own);
+    if (lucid_reduce_let_go(own)) destroy(own); /* else it is left to MPI_Finalize: its last call may end inside MPI's progress */
     return MPI_SUCCESS;
 }
 
@@ -70,44 +71,99 @@ static void measure(struct lucid_reduce_comm *own)
 {
     const struct sparse_surroundings surroundings = {on_my_node, NULL, own};
     struct sparse_rates rates;
+    own->measured = true; /* or never */
     if (!find_nodes(own)) return;
     if (sparse_measure(&own->transport, 0, &surroundings, &rates) == 0) own->parameters.rates = rates;
+}
+
+/* All processes in this process's MPI_COMM_WORLD have agreed on what steps nonblocking calls; others have not. */
+static bool within_world(MPI_Comm comm)
+{
+    MPI_Group group, world, both;
+    int size = 0, found = 0;
+    PMPI_Comm_group(comm, &group);
+    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    PMPI_Group_intersection(group, world, &both);
+    PMPI_Group_size(group, &size);
+    PMPI_Group_size(both, &found);
+    PMPI_Group_free(&both);
+    PMPI_Group_free(&world);
+    PMPI_Group_free(&group);
+    return found == size;
+}
+
+static struct lucid_reduce_comm *allocate(MPI_Comm comm)
+{
+    struct lucid_reduce_comm *own = calloc(1, sizeof *own);
+    if (!own || !(own->state = sparse_state_create())) {
+        free(own);
+        return NULL;
+    }
+    pthread_mutex_init(&own->lock, NULL);
+    own->owner = comm;
+    own->comm = MPI_COMM_NULL;
+    own->duplicating = MPI_REQUEST_NULL;
+    own->in_world = lucid_reduce_engine() != LUCID_REDUCE_NO_ENGINE && within_world(comm);
+    return own;
+}
+
+static void complete(struct lucid_reduce_comm *own)
+{
+    PMPI_Comm_set_errhandler(own->comm, MPI_ERRORS_RETURN); /* errors go to the user's communicator */
+    lucid_reduce_transport(own);
+    sparse_settings(lucid_params(), &own->parameters);
+    own->ready = true;
 }
 
 /* A process without memory says so to the others: the communicator then goes without at all of them. */
 static struct lucid_reduce_comm *create(MPI_Comm comm)
 {
-    struct lucid_reduce_comm *own = calloc(1, sizeof *own);
-    struct sparse_state *state = sparse_state_create();
-    int ok = own && state, everywhere = 0;
-    if (PMPI_Allreduce(&ok, &everywhere, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS || !everywhere) {
-        sparse_state_destroy(state);
-        free(own);
+    struct lucid_reduce_comm *own = allocate(comm);
+    int ok = own != NULL, everywhere = 0;
+    if (PMPI_Allreduce(&ok, &everywhere, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS || !everywhere ||
+        PMPI_Comm_dup(comm, &own->comm) != MPI_SUCCESS) {
+        if (own) destroy(own);
         return NULL;
     }
-    own->state = state;
-    own->owner = comm;
-    own->comm = MPI_COMM_NULL;
-    if (PMPI_Comm_dup(comm, &own->comm) != MPI_SUCCESS) {
-        destroy(own);
-        return NULL;
-    }
-    PMPI_Comm_set_errhandler(own->comm, MPI_ERRORS_RETURN); /* errors go to the user's communicator */
-    lucid_reduce_transport(own);
-    sparse_settings(lucid_params(), &own->parameters);
-    measure(own);
+    complete(own);
     return own;
 }
 
-struct lucid_reduce_comm *lucid_reduce_comm(MPI_Comm comm)
+/* Open MPI duplicates a communicator by several nonblocking collectives that it starts from its progress, on the communicator
+ * itself, where they can come between the program's in another order at another process. MPICH takes all tags at once. */
+static struct lucid_reduce_comm *create_nonblocking(MPI_Comm comm)
+{
+    struct lucid_reduce_comm *own = allocate(comm);
+    if (own && PMPI_Comm_idup(comm, &own->comm, &own->duplicating) == MPI_SUCCESS) return own;
+    if (own) {
+        own->comm = MPI_COMM_NULL;
+        destroy(own);
+    }
+    return NULL;
+}
+
+bool lucid_reduce_comm_ready(struct lucid_reduce_comm *own)
+{
+    bool done;
+    MPI_Status status;
+    if (own->ready) return true;
+    if (lucid_reduce_test(&own->duplicating, &done, &status) == MPI_SUCCESS && done) complete(own);
+    return own->ready;
+}
+
+/* NULL, the communicator's, or `nothing`. */
+static struct lucid_reduce_comm *find(MPI_Comm comm)
 {
     struct lucid_reduce_comm *own = NULL;
     int found = 0, name = key();
-    if (name == MPI_KEYVAL_INVALID) return NULL;
+    if (name == MPI_KEYVAL_INVALID) return &nothing;
     PMPI_Comm_get_attr(comm, name, &own, &found);
-    if (found) return own == &nothing ? NULL : own;
-    own = create(comm);
-    if (PMPI_Comm_set_attr(comm, name, own ? own : &nothing) != MPI_SUCCESS && own) {
+    return found ? own : NULL;
+}
+
+static struct lucid_reduce_comm *keep(MPI_Comm comm, struct lucid_reduce_comm *own)
+{
+    if (PMPI_Comm_set_attr(comm, key(), own ? own : &nothing) != MPI_SUCCESS && own) {
         destroy(own);
         return NULL;
     }
@@ -119,9 +175,39 @@ struct lucid_reduce_comm *lucid_reduce_comm(MPI_Comm comm)
     return own;
 }
 
+static bool settled(struct lucid_reduce_comm *own)
+{
+    pthread_mutex_lock(&own->lock);
+    bool is = lucid_reduce_comm_ready(own) && own->turn == own->issued;
+    pthread_mutex_unlock(&own->lock);
+    return is;
+}
+
+struct lucid_reduce_comm *lucid_reduce_comm(MPI_Comm comm)
+{
+    struct lucid_reduce_comm *own = find(comm);
+    if (!own) own = keep(comm, create(comm));
+    if (!own || own == &nothing) return NULL;
+    while (!settled(own)) lucid_reduce_poke();
+    if (!own->measured) measure(own);
+    return own;
+}
+
+struct lucid_reduce_comm *lucid_reduce_comm_nonblocking(MPI_Comm comm, bool *broken)
+{
+    struct lucid_reduce_comm *own = lucid_reduce_engine() == LUCID_REDUCE_NO_ENGINE ? NULL : find(comm);
+    if (!own && lucid_reduce_engine() == LUCID_REDUCE_HOOK && within_world(comm)) {
+        own = create_nonblocking(comm);
+        *broken = own == NULL;
+        if (own) own = keep(comm, own);
+    }
+    return own && own != &nothing && own->in_world ? own : NULL;
+}
+
 /* Communicators that are never freed, such as MPI_COMM_WORLD, do not forget by themselves. */
 void lucid_reduce_close(void)
 {
+    lucid_reduce_engine_stop();
     if (strcmp(lucid_params()->sparse, "measure") == 0) lucid_reduce_report();
     while (all)
         if (PMPI_Comm_delete_attr(all->owner, keyval) != MPI_SUCCESS) break;

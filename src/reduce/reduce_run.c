@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * reduce_run.c: a blocking reduction from the wrappers to the core and back.
+ * reduce_run.c: a reduction from the wrappers to the core and back, if it is a blocking one; what nonblocking ones share.
  */
 #include "reduce.h"
 
@@ -68,44 +68,79 @@ static bool valid(const struct lucid_reduction *reduction, int size)
     return reduction->count >= 0;
 }
 
-static int failed(const struct lucid_reduction *reduction, const struct sparse_outcome *outcome, int rank)
+void lucid_reduce_describe(const struct lucid_reduction *reduction, struct lucid_reduce_comm *own, const size_t *counts,
+                           const struct sparse_operator *operator, int tag, struct sparse_call *call)
+{
+    *call = (struct sparse_call){
+        .kind = reduction->kind, .input = reduction->in_place ? reduction->output : reduction->input, .output = reduction->output,
+        .count = (size_t)reduction->count, .counts = counts, .operator = *operator, .root = reduction->root,
+        .transport = &own->transport, .tag = tag, .state = own->state, .parameters = &own->parameters, .may_pass_on = true};
+}
+
+int lucid_reduce_account(const struct lucid_reduction *reduction, const struct sparse_outcome *outcome, int rank)
 {
     char text[256];
-    lucid_error("%s: %s", reduction->name, sparse_outcome_text(outcome, rank, text, sizeof text));
-    int rc = outcome->error == SPARSE_TRANSPORT ? outcome->code
-             : outcome->error == SPARSE_NO_MEMORY ? MPI_ERR_NO_MEM : MPI_ERR_OTHER;
-    PMPI_Comm_call_errhandler(reduction->comm, rc);
-    return rc;
-}
-
-static bool finish(const struct lucid_reduction *reduction, struct sparse_collective *run, enum sparse_status status, int rank, int *rc)
-{
-    struct sparse_outcome outcome;
-    while (status == SPARSE_PENDING) status = sparse_collective_step(run);
-    sparse_collective_outcome(run, &outcome);
-    sparse_collective_destroy(run);
-    if (status == SPARSE_NOT_OURS) return false;
     taken++;
-    sent += outcome.sent;
-    if (outcome.sent_dense > outcome.sent) saved += outcome.sent_dense - outcome.sent;
-    *rc = status == SPARSE_DONE ? MPI_SUCCESS : failed(reduction, &outcome, rank);
-    return true;
+    sent += outcome->sent;
+    if (outcome->sent_dense > outcome->sent) saved += outcome->sent_dense - outcome->sent;
+    if (outcome->error == SPARSE_NO_ERROR) return MPI_SUCCESS;
+    lucid_error("%s: %s", reduction->name, sparse_outcome_text(outcome, rank, text, sizeof text));
+    return outcome->error == SPARSE_TRANSPORT ? outcome->code
+           : outcome->error == SPARSE_NO_MEMORY ? MPI_ERR_NO_MEM : MPI_ERR_OTHER;
 }
 
+void lucid_reduce_passed(void)
+{
+    passed++;
+}
+
+bool lucid_reduce_counts(const struct lucid_reduction *reduction, int size, size_t **counts)
+{
+    *counts = NULL;
+    if (!reduction->counts && !reduction->counts_c) return true;
+    *counts = malloc((size_t)size * sizeof **counts);
+    if (*counts) (void)vector(reduction, size, *counts);
+    return *counts != NULL;
+}
+
+static enum sparse_status create(const struct sparse_call *call, struct lucid_reduce_comm *own, struct sparse_collective **run)
+{
+    pthread_mutex_lock(&own->lock);
+    enum sparse_status status = sparse_collective_create(call, run);
+    pthread_mutex_unlock(&own->lock);
+    return status;
+}
+
+/* Between two steps the communicator's nonblocking calls may go on. */
+static enum sparse_status go_on(struct lucid_reduce_comm *own, struct sparse_collective *run, struct sparse_outcome *outcome)
+{
+    enum sparse_status status = SPARSE_PENDING;
+    while (status == SPARSE_PENDING) {
+        pthread_mutex_lock(&own->lock);
+        status = sparse_collective_step(run);
+        if (status != SPARSE_PENDING) {
+            sparse_collective_outcome(run, outcome);
+            sparse_collective_destroy(run);
+        }
+        pthread_mutex_unlock(&own->lock);
+        if (status == SPARSE_PENDING && own->users > 0) lucid_reduce_poke();
+    }
+    return status;
+}
+
+/* False: it is the library's. */
 static bool run(const struct lucid_reduction *reduction, size_t *counts, const struct sparse_operator *operator, int *rc)
 {
     struct lucid_reduce_comm *own = lucid_reduce_comm(reduction->comm);
     struct sparse_collective *collective;
+    struct sparse_call call;
+    struct sparse_outcome outcome = {.error = SPARSE_NO_MEMORY, .peer = -1};
     if (!own) return false;
-    struct sparse_call call = {
-        .kind = reduction->kind, .input = reduction->in_place ? reduction->output : reduction->input, .output = reduction->output,
-        .count = (size_t)reduction->count, .counts = counts, .operator = *operator, .root = reduction->root,
-        .transport = &own->transport, .tag = 0, .state = own->state, .parameters = &own->parameters, .may_pass_on = true};
-    enum sparse_status status = sparse_collective_create(&call, &collective);
-    if (status == SPARSE_PENDING) return finish(reduction, collective, status, own->transport.rank, rc);
+    lucid_reduce_describe(reduction, own, counts, operator, 0, &call);
+    enum sparse_status status = create(&call, own, &collective);
+    if (status == SPARSE_PENDING) status = go_on(own, collective, &outcome);
     if (status == SPARSE_NOT_OURS) return false;
-    const struct sparse_outcome outcome = {.error = SPARSE_NO_MEMORY, .peer = -1};
-    *rc = failed(reduction, &outcome, own->transport.rank);
+    *rc = lucid_reduce_account(reduction, &outcome, own->transport.rank);
     return true;
 }
 
@@ -116,40 +151,48 @@ static bool is_tiny(const struct lucid_reduction *reduction)
            (size_t)reduction->count < lucid_params()->sparse_short / SPARSE_MAX_SIZE;
 }
 
-/* The whole way, for a call that the core may take. */
-static bool attempt(const struct lucid_reduction *reduction, int size, const struct sparse_operator *operator, int rank, int *rc)
+bool lucid_reduce_is_ours(const struct lucid_reduction *reduction, struct lucid_reduce_user *user, struct sparse_operator *operator,
+                          size_t *elements)
 {
-    size_t *counts = NULL;
-    if (reduction->counts || reduction->counts_c) {
-        counts = malloc((size_t)size * sizeof *counts);
-        if (!counts) {
-            const struct sparse_outcome outcome = {.error = SPARSE_NO_MEMORY, .peer = -1};
-            *rc = failed(reduction, &outcome, rank);
-            return true;
-        }
-        (void)vector(reduction, size, counts);
+    int rank, size;
+    if (is_tiny(reduction) || !is_intra(reduction->comm, &rank, &size) || !valid(reduction, size)) return false;
+    *elements = vector(reduction, size, NULL);
+    bool known = lucid_reduce_operator(reduction->op, reduction->type, user, operator);
+    if (known && mode() == MEASURE) {
+        lucid_reduce_look(reduction, *elements, operator);
+        return false;
     }
-    bool done = run(reduction, counts, operator, rc);
-    free(counts);
-    return done;
+    if (known && (*elements >= lucid_params()->sparse_short / operator->size || lucid_params()->sparse_always)) return true;
+    passed++;
+    return false;
 }
 
 bool lucid_reduce_run(const struct lucid_reduction *reduction, int *rc)
 {
     struct lucid_reduce_user user;
     struct sparse_operator operator;
-    int rank, size;
-    if (is_tiny(reduction) || !is_intra(reduction->comm, &rank, &size) || !valid(reduction, size)) return false;
-    size_t count = vector(reduction, size, NULL);
-    bool done = false;
-    if (lucid_reduce_operator(reduction->op, reduction->type, &user, &operator)) {
-        if (mode() == MEASURE) {
-            lucid_reduce_look(reduction, count, &operator);
-            return false;
-        }
-        if (count >= lucid_params()->sparse_short / operator.size || lucid_params()->sparse_always)
-            done = attempt(reduction, size, &operator, rank, rc);
+    size_t elements, *counts;
+    int size;
+    if (!lucid_reduce_is_ours(reduction, &user, &operator, &elements)) return false;
+    PMPI_Comm_size(reduction->comm, &size);
+    bool done = true;
+    if (lucid_reduce_counts(reduction, size, &counts)) {
+        done = run(reduction, counts, &operator, rc);
+    } else {
+        const struct sparse_outcome outcome = {.error = SPARSE_NO_MEMORY, .peer = -1};
+        *rc = lucid_reduce_account(reduction, &outcome, -1);
     }
+    free(counts);
     if (!done) passed++;
+    else if (*rc != MPI_SUCCESS) PMPI_Comm_call_errhandler(reduction->comm, *rc);
     return done;
+}
+
+/* A generalized request cannot be started again. */
+void lucid_reduce_leave(const struct lucid_reduction *reduction)
+{
+    struct lucid_reduce_user user;
+    struct sparse_operator operator;
+    size_t elements;
+    if (lucid_reduce_is_ours(reduction, &user, &operator, &elements)) passed++;
 }

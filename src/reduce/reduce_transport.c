@@ -36,15 +36,25 @@ static int receive_bytes(void *context, void *buffer, size_t capacity, int peer,
     return rc;
 }
 
+int lucid_reduce_test(MPI_Request *request, bool *done, MPI_Status *status)
+{
+    int flag = 0;
+    *done = false;
+    if (lucid_reduce_hook_running() && !lucid_reduce_hook_complete(*request)) return MPI_SUCCESS;
+    int rc = PMPI_Test(request, &flag, status);
+    *done = flag;
+    return rc;
+}
+
 static int test(void *context, union sparse_request *request, bool *done, size_t *bytes)
 {
     MPI_Request r = load(request);
     MPI_Status status;
-    int flag = 0, count = 0;
-    int rc = PMPI_Test(&r, &flag, &status);
+    int count = 0;
+    int rc = lucid_reduce_test(&r, done, &status);
     memcpy(request, &r, sizeof r);
-    *done = flag;
-    if (rc == MPI_SUCCESS && flag && PMPI_Get_count(&status, MPI_BYTE, &count) == MPI_SUCCESS && count >= 0) *bytes = (size_t)count;
+    if (rc == MPI_SUCCESS && *done && PMPI_Get_count(&status, MPI_BYTE, &count) == MPI_SUCCESS && count >= 0)
+        *bytes = (size_t)count;
     return rc;
 }
 

@@ -35,6 +35,7 @@ struct sparse_collective {
     bool borrowed_handle;
     enum sparse_status status;
     int resume;
+    bool decided;
     size_t slices;
     struct sparse_slice lane[SPARSE_LANES];
     size_t next[SPARSE_LANES]; /* the slice that a lane is at, or will begin */
@@ -224,10 +225,16 @@ static enum sparse_status go_on(struct sparse_collective *c)
 {
     STEP_BEGIN(c->resume);
     STEP_AWAIT(sparse_agree(&c->agreement));
+    c->decided = true;
     if (!decide(c)) return c->record.error == SPARSE_NO_ERROR ? SPARSE_NOT_OURS : SPARSE_FAILED;
     begin_lanes(c);
     STEP_AWAIT(run_lanes(c));
     STEP_END;
+}
+
+bool sparse_collective_decided(const struct sparse_collective *c)
+{
+    return c->decided;
 }
 
 enum sparse_status sparse_collective_step(struct sparse_collective *c)

@@ -73,9 +73,10 @@ struct sparse_call {
     struct sparse_state *state;
     const struct sparse_parameters *parameters; /* read during create only; the same values on all ranks */
     /* The call may be handed to the library's own routine after messages were exchanged, i.e. step may return SPARSE_NOT_OURS.
-     * True for blocking calls. False for nonblocking and persistent ones, where the ranks learn it at different moments
-     * relative to their other collectives and so would start the library's routines in different orders: they run here in
-     * dense form instead. Calls with false decide in create by size, kind and operator only. */
+     * True for blocking calls, and for others if all calls of the state with true are created one after the other, each when the one
+     * before it has been decided. False where the ranks learn it at different moments relative to their other collectives and so
+     * would start the library's routines in different orders: those run here in dense form instead. Calls with false decide in
+     * create by size, kind and operator only. */
     bool may_pass_on;
 };
 
@@ -87,6 +88,9 @@ enum sparse_status sparse_collective_create(const struct sparse_call *call, stru
 
 /* Goes on as far as it can. SPARSE_PENDING: call again, after the transport has made progress. */
 enum sparse_status sparse_collective_step(struct sparse_collective *collective);
+
+/* Whether the ranks have agreed who runs it: what happens next on this state cannot change that any more. */
+bool sparse_collective_decided(const struct sparse_collective *collective);
 
 enum sparse_error { SPARSE_NO_ERROR, SPARSE_NO_MEMORY, SPARSE_CORRUPT, SPARSE_PEER_FAILED, SPARSE_TRANSPORT };
 

@@ -32,6 +32,31 @@ if(TARGET mca_coll_sparse)
   lucid_add_sparse_mpi_test(sparse_component_declared NP 3 PRELOAD ENV ${component} LUCID_SPARSE_ALWAYS=1 SPARSE_EXPECT=component)
 endif()
 
+# Nonblocking calls: taken where MPICH's progress steps them, or a thread may; else left to the library.
+add_executable(sparse_nonblocking sparse_nonblocking.c)
+target_include_directories(sparse_nonblocking PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
+target_compile_definitions(sparse_nonblocking PRIVATE _GNU_SOURCE)
+target_link_libraries(sparse_nonblocking PRIVATE MPI::MPI_C ${CMAKE_DL_LIBS})
+set(without_thread left)
+if(LUCID_MPIX_ASYNC)
+  set(without_thread taken)
+endif()
+
+function(lucid_add_sparse_nonblocking_test NAME)
+  foreach(np 1 2 3 5)
+    add_test(NAME mpi.${NAME}.np${np} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np}
+             env LD_PRELOAD=$<TARGET_FILE:lucid> $<TARGET_FILE:sparse_nonblocking>)
+    set_tests_properties(mpi.${NAME}.np${np} PROPERTIES LABELS "mpi;sparse" TIMEOUT 120 SKIP_RETURN_CODE 77 PROCESSORS 2
+                         ENVIRONMENT "${LUCID_MPI_TEST_ENV};LUCID_SPARSE=on;${ARGN}")
+  endforeach()
+endfunction()
+
+lucid_add_sparse_nonblocking_test(sparse_nonblocking SPARSE_EXPECT=${without_thread} LUCID_SPARSE_ALWAYS=1)
+lucid_add_sparse_nonblocking_test(sparse_nonblocking_chosen SPARSE_FIRST=1)
+lucid_add_sparse_nonblocking_test(sparse_nonblocking_threads SPARSE_THREADS=1 SPARSE_EXPECT=taken LUCID_SPARSE_ALWAYS=1)
+lucid_add_sparse_nonblocking_test(sparse_nonblocking_threads_chosen SPARSE_THREADS=1 SPARSE_FIRST=1)
+lucid_add_sparse_nonblocking_test(sparse_nonblocking_off SPARSE_THREADS=1 SPARSE_EXPECT=left LUCID_SPARSE_NONBLOCKING=0)
+
 # mpi4py's own tests of reductions. They come from PyPI.
 set(suite ${CMAKE_CURRENT_BINARY_DIR}/mpi4py)
 add_test(NAME mpi.mpi4py_prepare COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/mpi4py_suite.sh prepare ${suite} ${Python3_EXECUTABLE})

@@ -65,6 +65,7 @@ struct coll_sparse_call {
 /* Process-wide figures (MPI_T performance variables), and the settings. */
 struct coll_sparse_process {
     int priority;
+    bool nonblocking; /* nonblocking and persistent calls, too */
     unsigned long long taken, passed, sent, saved;
     unsigned long long density[8]; /* calls by agreed density: below 0.01, 0.1, 1, 2, 5, 10, 50 % and above */
 };

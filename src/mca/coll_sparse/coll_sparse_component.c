@@ -92,6 +92,7 @@ static int register_all(void)
     (void)lucid_params(); /* reads the environment */
     lucid_params_read(&params, text_of, complain);
     coll_sparse_process.priority = params.sparse_priority;
+    coll_sparse_process.nonblocking = params.sparse_nonblocking;
     register_figures(component);
     return OMPI_SUCCESS;
 }

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * reduce_engine.c: who steps nonblocking reductions while the program computes, or waits in MPI for something else.
+ *
+ * A generalized request does not progress by itself, and a process that waits in MPI_Recv owes its peers the progress of what
+ * it has begun. There are two safe ways: the library's own progress calls us (MPICH), or a thread of ours, which needs
+ * MPI_THREAD_MULTIPLE. Where there is neither at all processes, nonblocking calls are the library's.
+ */
+#include "reduce.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <time.h>
+
+#include "../core/log.h"
+
+enum { PATIENCE = 200, PAUSE = 20000 }; /* fruitless rounds before the thread pauses; ns */
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static enum lucid_reduce_engine engine;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t work = PTHREAD_COND_INITIALIZER;
+static pthread_t thread;
+static bool there, stopping;
+
+enum lucid_reduce_engine lucid_reduce_engine(void)
+{
+    return engine;
+}
+
+/* Where processors are scarce, a thread that asks all the time takes them away from those that have the answer. */
+static void pause_after(unsigned fruitless)
+{
+    const struct timespec pause = {0, PAUSE};
+    if (fruitless < PATIENCE) sched_yield();
+    else nanosleep(&pause, NULL);
+}
+
+static bool wait_for_work(void)
+{
+    pthread_mutex_lock(&lock);
+    while (!stopping && lucid_reduce_active() == 0) pthread_cond_wait(&work, &lock);
+    bool go_on = !stopping;
+    pthread_mutex_unlock(&lock);
+    return go_on;
+}
+
+static void *run(void *unused)
+{
+    unsigned fruitless = 0;
+    size_t left;
+    while (wait_for_work()) {
+        fruitless = lucid_reduce_step(&left) > 0 ? 0 : fruitless + 1;
+        if (left > 0) pause_after(fruitless);
+    }
+    return NULL;
+}
+
+/* The program's signals are not this thread's. */
+static bool start_thread(void)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    there = pthread_create(&thread, NULL, run, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return there;
+}
+
+/* What this process can do. The thread is started here, where it can still be done without. */
+static enum lucid_reduce_engine mine(void)
+{
+    int level = MPI_THREAD_SINGLE;
+    if (lucid_reduce_hook_there()) return LUCID_REDUCE_HOOK;
+    PMPI_Query_thread(&level);
+    return level == MPI_THREAD_MULTIPLE && start_thread() ? LUCID_REDUCE_THREAD : LUCID_REDUCE_NO_ENGINE;
+}
+
+static void find_engine(void)
+{
+    if (!lucid_params()->sparse_nonblocking) return;
+    const int own = (int)mine(), both[2] = {own, -own};
+    int least[2] = {0, 0};
+    if (PMPI_Allreduce(both, least, 2, MPI_INT, MPI_MIN, MPI_COMM_WORLD) == MPI_SUCCESS && least[0] == -least[1])
+        engine = (enum lucid_reduce_engine)own;
+}
+
+void lucid_reduce_open(void)
+{
+    if (lucid_reduce_wanted()) pthread_once(&once, find_engine);
+}
+
+void lucid_reduce_wake(void)
+{
+    if (engine == LUCID_REDUCE_HOOK && !lucid_reduce_hook_start())
+        lucid_error("MPIX_Async_start failed: a nonblocking reduction may not end; set LUCID_SPARSE_NONBLOCKING=0");
+    pthread_mutex_lock(&lock);
+    pthread_cond_signal(&work);
+    pthread_mutex_unlock(&lock);
+}
+
+void lucid_reduce_poke(void)
+{
+    if (engine == LUCID_REDUCE_HOOK) lucid_reduce_hook_progress();
+    else sched_yield();
+}
+
+void lucid_reduce_engine_stop(void)
+{
+    pthread_mutex_lock(&lock);
+    stopping = true;
+    pthread_cond_signal(&work);
+    pthread_mutex_unlock(&lock);
+    if (there) pthread_join(thread, NULL);
+    there = false;
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * sparse_nonblocking.c: nonblocking reductions that liblucid takes over: they go on wherever a process waits, several at once
+ * find out in one order who runs them, and their communicator may be freed before they end. Sums of small integers, which every
+ * process works out by itself.
+ *
+ * SPARSE_EXPECT=taken: liblucid must have taken them; left: it must have left every one to the MPI library.
+ */
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <mpi.h>
+
+#include "api_check.h"
+#include "lucid_sparse.h"
+
+enum { N = 40000, CALLS = 12 };
+static int rank, size;
+static long *input[CALLS], *output[CALLS];
+
+static uint64_t taken(void)
+{
+    void (*get)(lucid_sparse_figures_t *) = (void (*)(lucid_sparse_figures_t *))dlsym(RTLD_DEFAULT, "lucid_sparse_get_figures");
+    lucid_sparse_figures_t figures = {0};
+    if (get) get(&figures);
+    return figures.taken;
+}
+
+/* Every third is dense, the others have a few elements that differ from 0. */
+static long element(int call, int of, size_t i)
+{
+    if (call % 3 == 2) return (long)(i * 7 + (size_t)of + (size_t)call) % 1000 + 1;
+    return (i * 31 + (size_t)of * 17) % 997 == (size_t)call ? of + 1 : 0;
+}
+
+static void fill(int call)
+{
+    for (size_t i = 0; i < N; i++) {
+        input[call][i] = element(call, rank, i);
+        output[call][i] = -1;
+    }
+}
+
+static bool is_sum(int call, int processes)
+{
+    for (size_t i = 0; i < N; i++) {
+        long sum = 0;
+        for (int r = 0; r < processes; r++) sum += element(call, r, i);
+        if (output[call][i] != sum) return false;
+    }
+    return true;
+}
+
+static void begin(int call, MPI_Comm comm, MPI_Request *request)
+{
+    fill(call);
+    MPI_Iallreduce(input[call], output[call], N, MPI_LONG, MPI_SUM, comm, request);
+}
+
+/* The last process waits for its reduction before it sends what all others wait for. */
+static void test_waits_for_something_else(void)
+{
+    int last = size - 1, token = 0;
+    MPI_Request request;
+    begin(0, MPI_COMM_WORLD, &request);
+    if (rank == last) {
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        for (int r = 0; r < last; r++) MPI_Send(&token, 1, MPI_INT, r, 5, MPI_COMM_WORLD);
+    } else {
+        MPI_Recv(&token, 1, MPI_INT, last, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    CHECK(request == MPI_REQUEST_NULL && is_sum(0, size));
+}
+
+/* The same, with a barrier of the others on a communicator of their own. */
+static void test_waits_in_a_barrier(MPI_Comm other)
+{
+    MPI_Request request;
+    begin(1, MPI_COMM_WORLD, &request);
+    if (rank == 0) MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Barrier(other);
+    if (rank != 0) MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK(is_sum(1, size));
+}
+
+/* Sparse and dense ones at once, among the library's own collectives, waited for in another order everywhere. */
+static void test_many_at_once(void)
+{
+    MPI_Request requests[CALLS], other[CALLS];
+    int told[CALLS], index;
+    long long sum = rank, all = 0;
+    for (int i = 0; i < CALLS; i++) {
+        told[i] = rank == i % size ? 100 + i : -1;
+        begin(i, MPI_COMM_WORLD, &requests[i]);
+        MPI_Ibcast(&told[i], 1, MPI_INT, i % size, MPI_COMM_WORLD, &other[i]);
+        if (i == CALLS / 2) MPI_Allreduce(&sum, &all, 1, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
+    }
+    CHECK(all == (long long)size * (size - 1) / 2);
+    for (int i = 0; i < CALLS / 2; i++) {
+        int which = (i + rank) % (CALLS / 2);
+        MPI_Wait(&requests[which], MPI_STATUS_IGNORE);
+    }
+    for (int i = 0; i < CALLS / 2; i++) MPI_Waitany(CALLS, requests, &index, MPI_STATUS_IGNORE);
+    MPI_Waitall(CALLS, other, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < CALLS; i++) CHECK(requests[i] == MPI_REQUEST_NULL && told[i] == 100 + i && is_sum(i, size));
+}
+
+static void test_status(void)
+{
+    MPI_Request request;
+    MPI_Status status;
+    int done = 0, cancelled = 1;
+    begin(3, MPI_COMM_WORLD, &request);
+    while (!done) MPI_Test(&request, &done, &status);
+    MPI_Test_cancelled(&status, &cancelled);
+    CHECK(!cancelled && is_sum(3, size));
+}
+
+static void test_blocking_behind_nonblocking(void)
+{
+    MPI_Request request;
+    fill(4);
+    begin(0, MPI_COMM_WORLD, &request);
+    MPI_Allreduce(input[4], output[4], N, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    CHECK(is_sum(4, size));
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK(is_sum(0, size));
+}
+
+/* Not with Open MPI 4.1's own nonblocking routines, which then use a communicator that is gone. */
+static void test_communicator_is_freed(void)
+{
+    MPI_Comm comm;
+    MPI_Request request;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    fill(4);
+    MPI_Allreduce(input[4], output[4], N, MPI_LONG, MPI_SUM, comm);
+    begin(3, comm, &request);
+    MPI_Comm_free(&comm);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK(is_sum(3, size) && is_sum(4, size));
+}
+
+int main(int argc, char **argv)
+{
+    int level;
+    const char *expect = getenv("SPARSE_EXPECT"), *wanted = getenv("SPARSE_THREADS");
+    MPI_Comm other;
+    MPI_Init_thread(&argc, &argv, wanted ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
+    if (wanted && level < MPI_THREAD_MULTIPLE) return skip_test("the MPI library has no MPI_THREAD_MULTIPLE");
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    check_rank = rank;
+    for (int i = 0; i < CALLS; i++) {
+        input[i] = malloc(N * sizeof *input[i]);
+        output[i] = malloc(N * sizeof *output[i]);
+    }
+    MPI_Comm_dup(MPI_COMM_WORLD, &other);
+    if (getenv("SPARSE_FIRST")) test_blocking_behind_nonblocking();
+    fill(0);
+    MPI_Allreduce(input[0], output[0], N, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    const uint64_t before = taken();
+    test_waits_for_something_else();
+    test_waits_in_a_barrier(other);
+    const uint64_t after = taken();
+    for (int i = 0; i < 20; i++) test_many_at_once();
+    test_status();
+    test_blocking_behind_nonblocking();
+    if (expect && strcmp(expect, "taken") == 0) test_communicator_is_freed();
+    if (expect && size > 1) CHECK(after - before == (strcmp(expect, "taken") == 0 ? 2 : 0));
+    MPI_Comm_free(&other);
+    for (int i = 0; i < CALLS; i++) free(input[i]), free(output[i]);
+    const int failed = check_outcome();
+    MPI_Finalize();
+    return failed;
+}
