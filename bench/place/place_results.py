@@ -237,13 +237,14 @@ def figure7(rows, decisions):
 
 
 def noise(found):
-    """{class: how far from 1 the inner half of the iterations' ratios reaches where both sides are the same communicator}"""
+    """{(class, nodes): how far from 1 the inner half of the iterations' ratios reaches where both sides are the same
+    communicator}"""
     pairs = {}
     for one in found:
         if one.decision["reordered"] == "0":
             sides = {name[0]: part for name, part in group_by(one.rows, "side").items()}
-            pairs.setdefault(one.kind, []).extend(float(b["seconds"]) / float(a["seconds"])
-                                                  for b, a in zip(sides["before"], sides["after"]))
+            pairs.setdefault((one.kind, one.decision["nodes"]), []).extend(float(b["seconds"]) / float(a["seconds"])
+                                                                           for b, a in zip(sides["before"], sides["after"]))
     return {kind: max(abs(value - 1) for value in quartiles(values)) for kind, values in pairs.items()}
 
 
@@ -251,7 +252,7 @@ def below_one(rows, decisions):
     """(runs whose total is below 1 by more than the noise, the least total, how many runs, the noise)"""
     all_ = solved(rows, decisions).values()
     around = noise(all_)
-    low = [one for one in all_ if 1 - one.total[0] > around.get(one.kind, 0)]
+    low = [one for one in all_ if 1 - one.total[0] > around.get((one.kind, one.decision["nodes"]), 0)]
     return low, min(one.total[0] for one in all_), len(all_), around
 
 
