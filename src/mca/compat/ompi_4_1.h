@@ -72,13 +72,60 @@ static inline bool lucid_ompi_comm_is_revoked(ompi_communicator_t *comm)
 #ifdef LUCID_WANT_JOB_MAP
 #include "opal/mca/pmix/pmix.h"
 
-/** Numbers the nodes of this job and fills in the node of each of its `size` processes that is known. False: not to be had. */
-static inline bool lucid_ompi_job_map(int *node, int size)
+/** The name of a process's node, to be freed, or NULL: only what is here, the server is not asked. */
+static inline char *lucid_ompi_host_of(opal_vpid_t rank)
 {
-    char *list = NULL, *rest = NULL;
+    opal_process_name_t process = {.jobid = OPAL_PROC_MY_NAME.jobid, .vpid = rank};
+    char *host = NULL;
+    int rc;
+    OPAL_MODEX_RECV_VALUE_OPTIONAL(rc, OPAL_PMIX_HOSTNAME, &process, &host, OPAL_STRING);
+    return rc == OPAL_SUCCESS ? host : NULL;
+}
+
+/** Whether the runtime numbers this process's node as the list of nodes does. Where it does not, as with a rankfile that names the
+ *  nodes in another order, PMIx has put this node's record in the place of another's; asked for that one, it waits for ever. */
+static inline bool lucid_ompi_in_order(const char *list)
+{
+    opal_process_name_t self = OPAL_PROC_MY_NAME;
+    uint32_t number = 0, *found = &number;
+    int rc;
+    OPAL_MODEX_RECV_VALUE_OPTIONAL(rc, OPAL_PMIX_NODEID, &self, &found, OPAL_UINT32);
+    if (rc != OPAL_SUCCESS) return false;
+    for (; list && number > 0; number--) {
+        list = strchr(list, ',');
+        if (list) list++;
+    }
+    char *own = lucid_ompi_host_of(self.vpid);
+    const char *host = own ? own : opal_process_info.nodename; /* large jobs' processes are not told names */
+    bool same = list && host && strncmp(list, host, strlen(host)) == 0 && strchr(",", list[strlen(host)]) != NULL;
+    free(own);
+    return same;
+}
+
+/** The node of each process by its name: a question per process, of what is here. */
+static inline bool lucid_ompi_map_by_names(int *node, int size)
+{
+    char **names = calloc((size_t)size, sizeof *names);
+    int count = 0, rank = 0;
+    for (; names && rank < size; rank++) {
+        char *host = lucid_ompi_host_of((opal_vpid_t)rank);
+        int k = 0;
+        if (!host) break;
+        while (k < count && strcmp(names[k], host) != 0) k++;
+        node[rank] = k;
+        if (k < count) free(host);
+        else names[count++] = host;
+    }
+    for (int k = 0; k < count; k++) free(names[k]);
+    free(names);
+    return rank == size;
+}
+
+/** The same by the lists of every node's processes: two questions per node. */
+static inline void lucid_ompi_map_by_nodes(int *node, int size, char *list)
+{
+    char *rest = NULL;
     int number = 0;
-    if (opal_pmix.resolve_nodes == NULL || opal_pmix.resolve_peers == NULL) return false;
-    if (opal_pmix.resolve_nodes(OPAL_PROC_MY_NAME.jobid, &list) != OPAL_SUCCESS || list == NULL) return false;
     for (char *name = strtok_r(list, ",", &rest); name; name = strtok_r(NULL, ",", &rest), number++) {
         opal_list_t peers;
         opal_namelist_t *peer;
@@ -90,8 +137,19 @@ static inline bool lucid_ompi_job_map(int *node, int size)
         }
         OPAL_LIST_DESTRUCT(&peers);
     }
+}
+
+/** Numbers the nodes of this job and fills in the node of each of its `size` processes that is known. False: not to be had. */
+static inline bool lucid_ompi_job_map(int *node, int size)
+{
+    char *list = NULL;
+    if (opal_pmix.resolve_nodes == NULL || opal_pmix.resolve_peers == NULL) return false;
+    if (opal_pmix.resolve_nodes(OPAL_PROC_MY_NAME.jobid, &list) != OPAL_SUCCESS || list == NULL) return false;
+    bool had = true;
+    if (lucid_ompi_in_order(list)) lucid_ompi_map_by_nodes(node, size, list);
+    else had = lucid_ompi_map_by_names(node, size);
     free(list);
-    return true;
+    return had;
 }
 #endif
 
