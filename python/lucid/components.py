@@ -12,7 +12,7 @@ import functools
 import os
 import shutil
 import subprocess
-from typing import Dict, Optional, Tuple
+from typing import Dict, List, Optional, Tuple
 
 from . import places
 
@@ -46,17 +46,21 @@ def _ompi_info(mpirun: Optional[str]) -> Optional[str]:
     return shutil.which("ompi_info")
 
 
+def _said(program: Optional[str], *words: str) -> str:
+    """What ompi_info prints; '' if it cannot be asked."""
+    if program is None:
+        return ""
+    try:
+        return subprocess.run([program, *words, "--parsable"], stdin=subprocess.DEVNULL, capture_output=True, timeout=60,
+                              check=False, text=True).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+
+
 @functools.lru_cache(maxsize=None)
 def _asked(program: Optional[str], words: Tuple[str, ...], key: str) -> Optional[str]:
     """What ompi_info says behind `key`, or None."""
-    if program is None:
-        return None
-    try:
-        done = subprocess.run([program, *words, "--parsable"], stdin=subprocess.DEVNULL, capture_output=True, timeout=60,
-                              check=False, text=True)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    for line in done.stdout.splitlines():
+    for line in _said(program, *words).splitlines():
         _, found, value = line.partition(key)
         if found:
             return value.strip('"')
@@ -72,6 +76,12 @@ def loads(mpirun: Optional[str]) -> Optional[bool]:
     """Whether Open MPI was built to load components at run time; None if it cannot be asked."""
     said = _asked(_ompi_info(mpirun), ("--config",), "option:dlopen:")
     return None if said is None else said == "yes"
+
+
+def found_all(mpirun: Optional[str], names: List[str]) -> Optional[bool]:
+    """Whether Open MPI, asked now, finds all of these components ("coll/sparse"); None if it cannot be asked."""
+    said = _said(_ompi_info(mpirun))
+    return all(f"mca:{name.replace('/', ':')}:version:" in said for name in names) if said else None
 
 
 def path_variable(mpirun: Optional[str], environment: Dict[str, str], name: str = "sparse") -> Dict[str, str]:

@@ -16,7 +16,7 @@ import re
 import shutil
 from typing import Dict, List, NamedTuple, Optional
 
-from . import __version__, components, launchers, places
+from . import __version__, components, launchers, places, user_setting
 from .errors import LucidError, reason
 
 # What every component can say about its release (src/mca/mca_release.c).
@@ -43,10 +43,10 @@ class Taken(NamedTuple):
 
 def put(mpiexec: Optional[str] = None) -> Put:
     """Copies the components; LucidError, and nothing is changed, where they do not fit or something of others is in their place."""
+    folder = _folder()
     mpirun = _mpirun(mpiexec)
     files = _own_files()
     release = _same_release(files, mpirun)
-    folder = _folder()
     _check_open_mpi(mpirun, folder)
     before = _read_list(folder)
     new = {os.path.basename(path): path for path in files}
@@ -59,6 +59,7 @@ def put(mpiexec: Optional[str] = None) -> Put:
         _write_list(folder, {"lucid": __version__, "open_mpi": release, "made": made, "files": digests})
         for name, path in new.items():
             _copy(path, os.path.join(folder, name))
+        _see_to_it(mpirun, release, folder, [components.name_of(name) for name in new])
     except OSError as error:
         raise LucidError(f"cannot write to {error.filename or folder}: {reason(error)}", code=_CODE) from None
     return Put([components.name_of(name) for name in sorted(new)], folder, release)
@@ -79,6 +80,7 @@ def take_out() -> Taken:
         if changed:
             _write_list(folder, {**before, "files": {name: before["files"][name] for name in changed}})
         else:
+            user_setting.remove(folder)
             os.unlink(_list_of(folder))
             _drop(before["made"])
     except OSError as error:
@@ -141,6 +143,18 @@ def _check_open_mpi(mpirun: str, folder: str) -> None:
     if looked and not {"USER_DEFAULT", "USR_DEFAULT", folder} & set(looked.split(":")):
         raise LucidError(f"Open MPI is set to look for components in {looked} only (mca_base_component_path), not in {folder}",
                          code=_CODE)
+
+
+def _see_to_it(mpirun: str, release: str, folder: str, names: List[str]) -> None:
+    """Asks Open MPI whether it finds them; where it does not, a setting of the user's makes it look there first. From 5.0 on that is
+    made in any case: the ranks may look elsewhere for Open MPI's own than ompi_info does."""
+    if release.startswith("4.") and components.found_all(mpirun, names) is not False:
+        return
+    user_setting.add(folder)
+    if components.found_all(mpirun, names) is False:
+        take_out()
+        raise LucidError(f"the Open MPI of {mpirun} does not find the components in {folder}, for whatever reason (ompi_info --mca "
+                         "mca_base_component_show_load_errors 1): they were taken out again", code=_CODE)
 
 
 def _list_of(folder: str) -> str:

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from conftest import built, environment
-from lucid import components, user_components
+from lucid import components, user_components, user_setting
 
 ALWAYS = {"LUCID_SPARSE_ALWAYS": "1"}
 
@@ -91,6 +91,31 @@ def open_up(home):
             folder.chmod(folder.stat().st_mode | 0o055)
 
 
+def test_a_setting_of_the_users_stays_as_it_was(tmp_path):
+    """Where Open MPI's own directory does not exist it needs a setting; the user's file is the same afterwards."""
+    folder, path = tmp_path / "components", tmp_path / "mca-params.conf"
+    for before in (None, "", "btl = self\n", "# no end of line"):
+        if before is not None:
+            path.write_text(before)
+        user_setting.add(str(folder))
+        user_setting.add(str(folder))
+        assert path.read_text().count("\nopal_mca_base_component_path = USER_DEFAULT:SYS_DEFAULT\n") == 1
+        assert path.read_text().startswith(before or "#")
+        user_setting.remove(str(folder))
+        assert path.read_text().rstrip("\n") == before.rstrip("\n") if before else not path.exists()
+
+
+def test_open_mpi_that_cannot_be_told_where_is_refused(lucid, home):
+    """A setting of the user's own comes first; here it ends before the directory of components."""
+    file = home / ".openmpi" / "mca-params.conf"
+    file.parent.mkdir()
+    file.write_text("mca_base_component_path = SYS_DEFAULT:/nowhere:USER_DEFAULT\n")
+    done = lucid("install", "--user", env={"HOME": str(home)})
+    assert (done.code, done.out, done.err.count("\n")) == (125, "", 1) and "does not find the components" in done.err
+    assert files(home) == [".openmpi/mca-params.conf"]
+    assert file.read_text() == "mca_base_component_path = SYS_DEFAULT:/nowhere:USER_DEFAULT\n"
+
+
 def test_files_of_others_are_left_alone(lucid, home):
     env, folder = {"HOME": str(home)}, home / ".openmpi" / "components"
     folder.mkdir(parents=True)
@@ -114,7 +139,7 @@ def test_a_changed_file_is_left_and_named(lucid, home):
     assert refused.code == 125 and "changed since" in refused.err
     taken = lucid("uninstall", "--user", env=env)
     assert taken.code == 1 and taken.err == f"lucid uninstall: {path} was changed since it was put there: left as it is\n"
-    assert files(home) == [".openmpi/components/mca_coll_sparse.so", ".openmpi/lucid.json"]
+    assert [name for name in files(home) if "params" not in name] == [".openmpi/components/mca_coll_sparse.so", ".openmpi/lucid.json"]
     path.unlink()
     assert lucid("uninstall", "--user", env=env).code == 0 and os.listdir(str(home)) == []
 
