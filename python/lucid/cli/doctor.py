@@ -82,7 +82,7 @@ def _sources(found: doctor.Findings, terminal: Terminal) -> List[str]:
 
 
 _OPTIONS = {"traffic": "lucid run", "placement": "lucid run --place, lucid map", "sparse": "lucid run --sparse",
-            "start-up": "lucid run --startup", "coll/hier": "OMPI_MCA_coll_hier_priority"}
+            "start-up": "lucid run --startup", "coll/hier": "lucid run --startup"}
 
 
 def _systems(found: doctor.Findings, terminal: Terminal) -> List[str]:
