@@ -2,6 +2,7 @@
 """coll/hier over real nodes: the map comes from the runtime, messages go over the network."""
 import os
 import subprocess
+import tempfile
 
 import pytest
 
@@ -47,6 +48,20 @@ def test_random_operations(cluster, how, ranks):
 def test_a_rank_with_another_map(cluster):
     done = cluster.run("mpirun", *options(test_fault=5), "-n", 16, program("hier_random"), 60, 3, 15)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_rankfile_that_names_nodes_in_another_order(cluster):
+    """What PMIx knows of the nodes is incomplete then on Open MPI 4.1, and asking for the rest would never end."""
+    version = subprocess.run(["mpirun", "--version"], stdout=subprocess.PIPE, universal_newlines=True).stdout
+    nodes = (0, 0, 2, 2, 1, 1, 3, 3)
+    with tempfile.NamedTemporaryFile("w", prefix="lucid_rankfile_", dir="/var/tmp") as rankfile:
+        rankfile.write("".join("rank %d=node%02d slot=%s\n" % (rank, node, "0-1" if " 4." in version else rank % 2)
+                               for rank, node in enumerate(nodes)))
+        rankfile.flush()
+        placed = ["-rf", rankfile.name] if " 4." in version else ["--map-by", "rankfile:file=" + rankfile.name, "--bind-to", "none"]
+        done = cluster.run("mpirun", *placed, *options(), "-n", 8, program("hier_random"), 60, 3, 15)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert " 0 discovered" in done.stdout
 
 
 def test_eight_nodes():
