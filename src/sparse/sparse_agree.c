@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Agreement by recursive doubling, with the fold of sparse_fold.c: what every rank knows, added up, on all ranks.
  *
- * Cost: (log2 p + 2) alpha; 40 bytes a message. */
+ * Cost: (log2 p + 2) alpha; 48 bytes a message. */
 #include "sparse_agree.h"
 
 #include "sparse_step.h"
 
 void sparse_agree_init(struct sparse_agreement *a, const struct sparse_transport *transport, int tag, struct sparse_record *record,
-                       bool cannot, double density, const struct sparse_learned *learned)
+                       bool cannot, bool stays, double density, const struct sparse_learned *learned)
 {
     *a = (struct sparse_agreement){.transport = transport, .tag = tag, .record = record};
-    a->terms = (struct sparse_terms){.magic = SPARSE_MAGIC, .ranks = 1, .cannot = cannot, .density = (uint64_t)(density * 0x1p32)};
+    a->terms = (struct sparse_terms){.magic = SPARSE_MAGIC, .ranks = 1, .cannot = cannot, .stays = stays,
+                                    .density = (uint64_t)(density * 0x1p32)};
     if (learned) {
         a->terms.observed = 1;
         a->terms.growth = (uint64_t)(learned->growth * 0x1p20);
@@ -79,6 +80,7 @@ static enum sparse_status take(struct sparse_agreement *a, bool replace, int pee
     }
     a->terms.ranks += other->ranks;
     a->terms.cannot += other->cannot;
+    a->terms.stays += other->stays;
     a->terms.observed += other->observed;
     a->terms.density += other->density;
     a->terms.growth += other->growth;

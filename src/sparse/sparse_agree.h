@@ -15,6 +15,7 @@ struct sparse_learned {
 struct sparse_terms {
     uint32_t magic, ranks;     /* SPARSE_MAGIC; ranks that these are the sums of */
     uint32_t cannot, observed; /* ranks without memory; ranks that have learned the growth and the bytes */
+    uint32_t stays, unused;    /* ranks that may not pass the call on */
     uint64_t density, growth, per_exception; /* sums, in 2^-32, 2^-20 and 2^-20 */
 };
 
@@ -31,7 +32,7 @@ struct sparse_agreement {
 };
 
 void sparse_agree_init(struct sparse_agreement *a, const struct sparse_transport *transport, int tag, struct sparse_record *record,
-                       bool cannot, double density, const struct sparse_learned *learned);
+                       bool cannot, bool stays, double density, const struct sparse_learned *learned);
 
 /* Resumable. SPARSE_FAILED also for numbers that are none of ours: then this rank cannot know what the others do. */
 enum sparse_status sparse_agree(struct sparse_agreement *a);

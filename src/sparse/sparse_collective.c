@@ -76,7 +76,7 @@ static bool is_obvious(const struct sparse_call *call, size_t elements)
     if (call->transport->size < 2 || elements == 0 || call->operator.apply == NULL) return true;
     if (parameters->always || sparse_choice_forced(call->kind, parameters)) return false;
     if (bytes < parameters->short_bytes) return true;
-    return call->may_pass_on && !sparse_class_looks(sparse_state_class(call->state, bytes), parameters);
+    return call->may_pass_on && !call->unordered && !sparse_class_looks(sparse_state_class(call->state, bytes), parameters);
 }
 
 static void *take_memory(const struct sparse_parameters *parameters, size_t bytes)
@@ -148,7 +148,7 @@ enum sparse_status sparse_collective_create(const struct sparse_call *call, stru
     c->class = sparse_state_class(call->state, elements * call->operator.size);
     c->sampled = sparse_sample(&call->operator, call->input, elements, c->parameters.sample_lines);
     bool cannot = !make_room(c);
-    sparse_agree_init(&c->agreement, call->transport, call->tag, &c->record, cannot, c->sampled,
+    sparse_agree_init(&c->agreement, call->transport, call->tag, &c->record, cannot, !call->may_pass_on, c->sampled,
                       c->class->observed ? &c->class->learned : NULL);
     *collective = c;
     return SPARSE_PENDING;
@@ -160,12 +160,13 @@ static bool decide(struct sparse_collective *c)
     const struct sparse_terms *terms = &c->agreement.terms;
     struct sparse_estimate estimate = sparse_choice_estimate(&c->call, &c->parameters, c->elements, terms);
     c->agreed = estimate.density;
+    const bool may_pass_on = terms->stays == 0;
     if (terms->cannot > 0) {
-        if (!c->call.may_pass_on) c->record.error = SPARSE_NO_MEMORY;
+        if (!may_pass_on) c->record.error = SPARSE_NO_MEMORY;
         return false;
     }
-    c->choice = sparse_choose(c->call.kind, c->call.may_pass_on, &estimate, &c->parameters);
-    if (c->call.may_pass_on) sparse_class_answer(c->class, c->choice.algorithm == SPARSE_LIBRARY);
+    c->choice = sparse_choose(c->call.kind, may_pass_on, &estimate, &c->parameters);
+    if (may_pass_on && !c->call.unordered) sparse_class_answer(c->class, c->choice.algorithm == SPARSE_LIBRARY);
     return c->choice.algorithm != SPARSE_LIBRARY;
 }
 

@@ -78,6 +78,9 @@ struct sparse_call {
      * would start the library's routines in different orders: those run here in dense form instead. Calls with false decide in
      * create by size, kind and operator only. */
     bool may_pass_on;
+    /* Calls of the state are created before this one is decided: it does not count in the back-off, and is always looked at. The
+     * same on all ranks; `may_pass_on` may differ: one rank that may not is enough to keep the call here. */
+    bool unordered;
 };
 
 /* Decides what can be decided without a message: SPARSE_NOT_OURS for one rank, no elements, vectors shorter than

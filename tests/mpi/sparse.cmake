@@ -57,6 +57,17 @@ lucid_add_sparse_nonblocking_test(sparse_nonblocking_threads SPARSE_THREADS=1 SP
 lucid_add_sparse_nonblocking_test(sparse_nonblocking_threads_chosen SPARSE_THREADS=1 SPARSE_FIRST=1)
 lucid_add_sparse_nonblocking_test(sparse_nonblocking_off SPARSE_THREADS=1 SPARSE_EXPECT=left LUCID_SPARSE_NONBLOCKING=0)
 
+if(TARGET mca_coll_sparse)
+  foreach(np 2 3 5)
+    foreach(how "" "_threads")
+      set(name mpi.sparse_nonblocking_component${how}.np${np})
+      add_test(NAME ${name} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np} $<TARGET_FILE:sparse_nonblocking>)
+      set_tests_properties(${name} PROPERTIES LABELS "mpi;sparse" TIMEOUT 120 SKIP_RETURN_CODE 77 PROCESSORS 2 ENVIRONMENT
+                           "${LUCID_MPI_TEST_ENV};${component};SPARSE_FIRST=1;$<$<BOOL:${how}>:SPARSE_THREADS=1>")
+    endforeach()
+  endforeach()
+endif()
+
 # mpi4py's own tests of reductions. They come from PyPI.
 set(suite ${CMAKE_CURRENT_BINARY_DIR}/mpi4py)
 add_test(NAME mpi.mpi4py_prepare COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/mpi4py_suite.sh prepare ${suite} ${Python3_EXECUTABLE})

@@ -91,6 +91,11 @@ void coll_sparse_measure(coll_sparse_module_t *module);
 #define COLL_SPARSE_PASS 1
 int coll_sparse_run(coll_sparse_module_t *module, const struct coll_sparse_call *call);
 
+/* The module below runs a call that was found to be dense (coll_sparse_below.c). Its tags were reserved when the program made it. */
+enum { COLL_SPARSE_BELOW_TAGS = 1024 };
+bool coll_sparse_below_can(const struct coll_sparse_call *call);
+int coll_sparse_below_start(coll_sparse_module_t *module, const struct coll_sparse_call *call, int tag, ompi_request_t **request);
+
 /* Begins (nonblocking) or prepares (persistent) a call; the same results. Takes the counts over if it is not passed on. */
 int coll_sparse_begin(coll_sparse_module_t *module, const struct coll_sparse_call *call, bool persistent, ompi_request_t **request);
 void coll_sparse_requests_close(void);

@@ -14,6 +14,9 @@ typedef struct coll_sparse_request_t {
     struct sparse_call call;
     struct sparse_collective *run; /* while it is active */
     size_t *counts;
+    struct coll_sparse_call mpi_call; /* for the module below, */
+    int below_tag;
+    ompi_request_t *below;            /* while it runs the call */
     struct coll_sparse_request_t *next;
 } coll_sparse_request_t;
 OBJ_CLASS_DECLARATION(coll_sparse_request_t);
@@ -32,18 +35,41 @@ static void enlist(coll_sparse_request_t *first, coll_sparse_request_t *last)
     pthread_mutex_unlock(&lock);
 }
 
-static enum sparse_status step(coll_sparse_request_t *request)
+/* Whether the module below is done with the call. */
+static bool below_done(coll_sparse_request_t *request)
+{
+    ompi_request_t *below = request->below;
+    if (!REQUEST_COMPLETE(below)) return false;
+    opal_atomic_rmb();
+    request->super.super.req_status.MPI_ERROR = below->req_status.MPI_ERROR;
+    request->below = NULL;
+    if (below != &ompi_request_empty) ompi_request_free(&below);
+    return true;
+}
+
+/* True: it is complete. */
+static bool take(coll_sparse_request_t *request, enum sparse_status status)
+{
+    int rc = coll_sparse_account(request->module, request->run, status);
+    sparse_collective_destroy(request->run);
+    request->run = NULL;
+    if (rc == COLL_SPARSE_PASS) {
+        rc = coll_sparse_below_start(request->module, &request->mpi_call, request->below_tag, &request->below);
+        if (rc == OMPI_SUCCESS) return false;
+    }
+    request->super.super.req_status.MPI_ERROR = rc;
+    return true;
+}
+
+static bool step(coll_sparse_request_t *request)
 {
     coll_sparse_module_t *module = request->module;
-    if (pthread_mutex_trylock(&module->lock) != 0) return SPARSE_PENDING;
+    if (request->below) return below_done(request);
+    if (pthread_mutex_trylock(&module->lock) != 0) return false;
     enum sparse_status status = sparse_collective_step(request->run);
-    if (status != SPARSE_PENDING) {
-        request->super.super.req_status.MPI_ERROR = coll_sparse_account(module, request->run, status);
-        sparse_collective_destroy(request->run);
-        request->run = NULL;
-    }
+    bool done = status != SPARSE_PENDING && take(request, status);
     pthread_mutex_unlock(&module->lock);
-    return status;
+    return done;
 }
 
 static int progress(void)
@@ -60,7 +86,7 @@ static int progress(void)
     while (mine) {
         coll_sparse_request_t *request = mine;
         mine = request->next;
-        if (step(request) == SPARSE_PENDING) {
+        if (!step(request)) {
             request->next = kept;
             kept = request;
             if (!last) last = request;
@@ -133,6 +159,7 @@ static void request_construct(coll_sparse_request_t *request)
     request->super.super.req_cancel = request_cancel;
     request->run = NULL;
     request->counts = NULL;
+    request->below = NULL;
 }
 
 OBJ_CLASS_INSTANCE(coll_sparse_request_t, ompi_coll_base_nbc_request_t, request_construct, NULL);
@@ -171,8 +198,12 @@ int coll_sparse_begin(coll_sparse_module_t *module, const struct coll_sparse_cal
     if (!request) return OMPI_ERR_OUT_OF_RESOURCE; /* alone, it may not be passed on */
     enum sparse_status status = SPARSE_NOT_OURS;
     if (coll_sparse_describe(module, call, &request->user, &request->call)) {
-        request->call.may_pass_on = false;
+        /* the tags of the routine below are those that it would draw now, wherever and whenever the answer is known */
+        request->call.may_pass_on = !lucid_ompi_threads() && coll_sparse_below_can(call);
+        request->call.unordered = true;
         request->call.tag = coll_sparse_tag(module);
+        request->below_tag = ompi_coll_base_nbc_reserve_tags(module->comm, COLL_SPARSE_BELOW_TAGS);
+        request->mpi_call = *call;
         status = create(request);
     }
     if (status != SPARSE_PENDING) {

@@ -44,6 +44,12 @@ typedef ompi_count_array_t lucid_ompi_counts_t;
 /** What a component says of itself besides its version: nothing in this series. */
 #define LUCID_OMPI_COLL_DATA {MCA_BASE_METADATA_PARAM_NONE}
 
+/** Whether several threads may be in the library at once, by what it says now: MPI_T_init_thread may lower that again. */
+static inline bool lucid_ompi_threads(void)
+{
+    return ompi_mpi_thread_multiple || opal_using_threads();
+}
+
 /** The value of an info key of a communicator. False if it has none. */
 static inline bool lucid_ompi_comm_info(const ompi_communicator_t *comm, const char *key, char *value, size_t size)
 {

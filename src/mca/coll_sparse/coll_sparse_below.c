@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * coll_sparse_below.c: a nonblocking call that turned out to be dense goes on in the module below.
+ *
+ * That module draws its tags from the communicator's counter when it starts, which is at another moment at every process. So they are
+ * reserved when the program makes the call, and the counter is set to them while the module starts. With threads another one could
+ * draw from it meanwhile: such a process keeps its calls here, and by the agreement so do its peers (struct sparse_terms).
+ */
+#include "coll_sparse.h"
+
+/* The counts of a Reduce_scatter are the program's, in the form of this Open MPI. */
+bool coll_sparse_below_can(const struct coll_sparse_call *call)
+{
+    return call->counts == NULL;
+}
+
+#define START(api, ...) (module->below.coll_##api(__VA_ARGS__, request, module->below.coll_##api##_module))
+
+static int start(coll_sparse_module_t *module, const struct coll_sparse_call *c, ompi_request_t **request)
+{
+    const lucid_ompi_count_t n = (lucid_ompi_count_t)c->count;
+    switch (c->kind) {
+    case SPARSE_REDUCE: return START(ireduce, c->input, c->output, n, c->type, c->op, c->root, module->comm);
+    case SPARSE_ALLREDUCE: return START(iallreduce, c->input, c->output, n, c->type, c->op, module->comm);
+    case SPARSE_SCAN: return START(iscan, c->input, c->output, n, c->type, c->op, module->comm);
+    case SPARSE_EXSCAN: return START(iexscan, c->input, c->output, n, c->type, c->op, module->comm);
+    default: return START(ireduce_scatter_block, c->input, c->output, n, c->type, c->op, module->comm);
+    }
+}
+
+int coll_sparse_below_start(coll_sparse_module_t *module, const struct coll_sparse_call *call, int tag, ompi_request_t **request)
+{
+    const int32_t next = module->comm->c_nbc_tag;
+    module->comm->c_nbc_tag = tag;
+    int rc = start(module, call, request);
+    module->comm->c_nbc_tag = next;
+    return rc;
+}
