@@ -177,6 +177,19 @@ static void directly(struct costs *c, double elements, bool ring)
     c->work += (p - 1) * (c->dense ? elements * (double)c->estimate->size / c->rates->add : 2 * bytes / c->rates->merge);
 }
 
+/* The same in log2 p steps, the farthest ranks first, with twice as many vectors in each. */
+static void gathering_vectors(struct costs *c, double elements)
+{
+    int p = c->estimate->ranks;
+    double bytes = elements * encoded(c, 1);
+    if (!sparse_ring_doubles(p)) {
+        directly(c, elements, true);
+        return;
+    }
+    for (int distance = p / 2; distance > 0; distance /= 2) message(c, distance, bytes * p / (2 * distance));
+    c->work += (p - 1) * (c->dense ? elements * (double)c->estimate->size / c->rates->add : 2 * bytes / c->rates->merge);
+}
+
 static void cost_of(struct costs *c, enum sparse_algorithm algorithm)
 {
     double n = c->elements, p = c->estimate->ranks;
@@ -186,7 +199,7 @@ static void cost_of(struct costs *c, enum sparse_algorithm algorithm)
     case SPARSE_REDUCE_DIRECT: directly(c, n, true), write_out(c, n); break;
     case SPARSE_ALLREDUCE_DOUBLING: doubling(c, 1), write_out(c, n), handing_back(c, n); break;
     case SPARSE_ALLREDUCE_HALVING: halving(c), gathering(c), write_out(c, n), handing_back(c, n); break;
-    case SPARSE_ALLREDUCE_RING: directly(c, n, true), write_out(c, n); break;
+    case SPARSE_ALLREDUCE_RING: gathering_vectors(c, n), write_out(c, n); break;
     case SPARSE_SCATTER_HALVING: halving(c), write_out(c, n / p), handing_back(c, n / p); break;
     case SPARSE_SCATTER_PAIRWISE: directly(c, n / p, false), write_out(c, n / p); break;
     case SPARSE_SCAN_DOUBLING: doubling(c, 2), write_out(c, n); break;
@@ -198,6 +211,11 @@ static bool cut_in_parts(enum sparse_algorithm algorithm)
 {
     return algorithm == SPARSE_REDUCE_HALVING || algorithm == SPARSE_ALLREDUCE_HALVING || algorithm == SPARSE_SCATTER_HALVING ||
            algorithm == SPARSE_SCATTER_PAIRWISE;
+}
+
+bool sparse_ring_doubles(int ranks)
+{
+    return ranks > 1 && ranks <= SPARSE_RING_DOUBLES && (ranks & (ranks - 1)) == 0;
 }
 
 int sparse_ring_room(int ranks, size_t slice_bytes)

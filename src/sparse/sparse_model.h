@@ -88,6 +88,10 @@ double sparse_bytes_per_element(const struct sparse_estimate *estimate, double d
 /* How many vectors of a slice a lane of a ring has room for (sparse_plan.c): smaller slices where there are more ranks. */
 int sparse_ring_room(int ranks, size_t slice_bytes);
 
+/* Whether so many ranks gather the vectors by doubling instead (sparse_allreduce_ring.c). */
+enum { SPARSE_RING_DOUBLES = 32 };
+bool sparse_ring_doubles(int ranks);
+
 /* Seconds of the slowest rank; SPARSE_LIBRARY: a good dense routine of the same kind as `like`. */
 double sparse_cost(enum sparse_algorithm algorithm, enum sparse_algorithm like, bool dense, const struct sparse_estimate *estimate,
                    const struct sparse_parameters *parameters);
