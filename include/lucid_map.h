@@ -45,6 +45,7 @@ LUCID_PUBLIC int lucid_topology_levels(const lucid_topology_t *topology);
  * elements as leaves; numbered from 0 without gaps, ascending). What is not wanted may be NULL.
  */
 LUCID_PUBLIC int lucid_topology_level(const lucid_topology_t *topology, int level, const char **name, double *cost, int *group);
+/** Frees a machine, or does nothing for NULL. */
 LUCID_PUBLIC void lucid_topology_free(lucid_topology_t *topology);
 
 typedef struct lucid_map_options {
