@@ -116,6 +116,17 @@ def identify(text: str) -> MPI:
     return MPI(text, text.split("\n")[0].split(",")[0] or "unknown MPI", "")
 
 
+def identify_launcher(version: str) -> MPI:
+    """The MPI whose mpirun says `version` of itself; Hydra, MPICH's, also says what it was built for."""
+    found = re.search(r"\(Open MPI\) (\d+\.\d+)", version)
+    if found:
+        return MPI(version.strip(), "Open MPI", found.group(1))
+    found = re.search(r"HYDRA[^\0]*?Version:\s*(\d+\.\d+)", version)
+    if found:
+        return MPI(version.strip(), "MPICH", found.group(1))
+    return MPI(version.strip(), next(iter(version.strip().splitlines()), "") or "an unknown MPI", "")
+
+
 def mpi_of(path: str) -> Optional[MPI]:
     """The MPI that a library (libmpi itself, or one that is linked with it) is or loads; asked in a process of its own."""
     try:

@@ -56,7 +56,8 @@ def test_found_without_a_path_and_gone_again(lucid, home):
     assert os.listdir(str(home)) == []
     assert launch(home) == "sum 2400 absent\n"
     again = lucid("uninstall", "--user", env=env)
-    assert (again.code, again.out) == (1, "") and again.err.startswith("lucid uninstall: nothing of Lucid's") and again.err.count("\n") == 1
+    assert (again.code, again.out, again.err.count("\n")) == (1, "", 1)
+    assert again.err.startswith("lucid uninstall: nothing of Lucid's")
 
 
 def test_a_user_who_is_not_root(lucid, home):
@@ -158,14 +159,15 @@ def stand_in(folder, text):
                                         ("", "is not Open MPI's (it does not answer --version)")])
 def test_another_mpi_is_refused(lucid, home, tmp_path, said, told):
     place = stand_in(tmp_path / "bin", said)
-    for words, path in (["install", "--user"], f"{place}:{os.environ['PATH']}"), (["install", "--user", "--mpiexec", place + "/mpirun"], None):
-        done = lucid(*words, env={"HOME": str(home), **({"PATH": path} if path else {})})
+    for words, path in ([], f"{place}:{os.environ['PATH']}"), (["--mpiexec", place + "/mpirun"], os.environ["PATH"]):
+        done = lucid("install", "--user", *words, env={"HOME": str(home), "PATH": path})
         assert (done.code, done.out, done.err.count("\n")) == (125, "", 1) and told in done.err
     assert os.listdir(str(home)) == []
 
 
 @pytest.mark.parametrize("env, told", [({"HOME": None}, "HOME="), ({"HOME": "/nowhere"}, "HOME=/nowhere is no directory"),
-                                       ({"OMPI_MCA_mca_base_component_path": "/usr:SYS_DEFAULT"}, "is set to look for components in /usr:SYS_DEFAULT only"),
+                                       ({"OMPI_MCA_mca_base_component_path": "/usr:SYS_DEFAULT"},
+                                        "is set to look for components in /usr:SYS_DEFAULT only"),
                                        ({"LUCID_LIBDIR": "/nowhere"}, "this Lucid has no components")])
 def test_what_cannot_work_is_said(lucid, home, env, told):
     done = lucid("install", "--user", env={"HOME": str(home), **env})

@@ -68,7 +68,8 @@ def test_the_module_file(prefix, tmp_path):
     """ % (command, modules)
     if not os.path.exists("/usr/bin/tclsh"):
         pytest.skip("needs tclsh")
-    said = run("/bin/sh", "-c", script, env={"LD_LIBRARY_PATH": "/one", "PKG_CONFIG_PATH": "/two", "MODULEPATH": str(tmp_path)}).splitlines()
+    env = {"LD_LIBRARY_PATH": "/one", "PKG_CONFIG_PATH": "/two", "MODULEPATH": str(tmp_path)}
+    said = run("/bin/sh", "-c", script, env=env).splitlines()
     version = said[0].split()[-1]
     assert said == ["lucid " + version, version, "%s:/one" % library_dir(prefix), "as before"]
 
