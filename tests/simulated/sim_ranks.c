@@ -166,15 +166,26 @@ static struct message *new_message(struct rank *me, const void *buffer, size_t b
     return m;
 }
 
+/* When the message will have arrived, and when its sender is free of it. */
+static void depart(struct rank *me, int peer, struct message *m, struct request *r)
+{
+    const struct sim_options *o = &me->sim->options;
+    if (o->network) {
+        m->arrival = sim_network_send(o->network, me->transport.rank, peer, m->bytes, me->count.clock, &r->time);
+        return;
+    }
+    double begin = me->count.clock > me->port_out ? me->count.clock : me->port_out;
+    me->port_out = r->time = begin + transfer_time(me->sim, m->bytes);
+    m->arrival = me->port_out + o->latency;
+}
+
 static int sim_isend(void *context, const void *buffer, size_t bytes, int peer, int tag, union sparse_request *request)
 {
     struct rank *me = context, *to = &me->sim->rank[peer];
     if (breaks(me)) return SIM_BROKEN;
     struct request *r = new_request(me, peer, tag);
     struct message *m = new_message(me, buffer, bytes, tag, r);
-    double begin = me->count.clock > me->port_out ? me->count.clock : me->port_out;
-    me->port_out = r->time = begin + transfer_time(me->sim, bytes);
-    m->arrival = me->port_out + me->sim->options.latency;
+    depart(me, peer, m, r);
     me->count.messages++;
     me->count.sent += bytes;
     if (!match_posted(to, m)) append_message(to, m);
@@ -226,6 +237,7 @@ static int take(struct rank *me, struct request *r)
     if (m->sender) wake(me->sim, m->source);
     me->port_in = now;
     if (me->count.clock < now) me->count.clock = now;
+    me->count.clock += (double)bytes * me->sim->options.work;
     me->count.received += bytes;
     r->bytes = bytes;
     r->done = true;
@@ -358,15 +370,26 @@ void sim_wake(struct sim *sim, int rank)
     wake(sim, rank);
 }
 
-/* The next rank that something happened to: the first, or any. */
+static int *furthest_behind(struct sim *sim)
+{
+    int p = sim->options.ranks, *least = &sim->ready[sim->ready_first];
+    for (int i = 1; i < sim->ready_count; i++) {
+        int *at = &sim->ready[(sim->ready_first + i) % p];
+        if (sim->rank[*at].count.clock < sim->rank[*least].count.clock) least = at;
+    }
+    return least;
+}
+
+/* The next rank that something happened to: the first, any, or the one whose clock is least. */
 static int next_ready(struct sim *sim)
 {
     int p = sim->options.ranks, *first = &sim->ready[sim->ready_first];
-    if (sim->options.seed) {
-        int *other = &sim->ready[(sim->ready_first + (int)(sim_random(&sim->random) >> 33) % sim->ready_count) % p], rank = *other;
-        *other = *first;
-        *first = rank;
-    }
+    int *other = first;
+    if (sim->options.seed) other = &sim->ready[(sim->ready_first + (int)(sim_random(&sim->random) >> 33) % sim->ready_count) % p];
+    else if (sim->options.network) other = furthest_behind(sim);
+    int rank = *other;
+    *other = *first;
+    *first = rank;
     sim->ready_first = (sim->ready_first + 1) % p;
     sim->ready_count--;
     sim->rank[*first].ready = false;

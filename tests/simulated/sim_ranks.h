@@ -7,11 +7,13 @@
  * memory written too early shows), whether a test sees what has arrived. The same seed gives the same run.
  *
  * Every rank has a clock: a message occupies the sender's port and then the receiver's for bytes / bandwidth, and travels for
- * `latency`; a rank goes on when what it waits for is there. Work costs nothing. So the latest clock is the alpha-beta time of
- * the critical path. */
+ * `latency`; a rank goes on when what it waits for is there. Work costs nothing, or `work` for every byte received. So the
+ * latest clock is the alpha-beta time of the critical path. With a network, messages take its links instead, and the rank that
+ * is furthest behind goes on first, so that they come to the links about in the order of time. */
 #ifndef LUCID_SIM_RANKS_H
 #define LUCID_SIM_RANKS_H
 
+#include "sim_network.h"
 #include "sparse_transport.h"
 
 enum sim_damage { SIM_INTACT, SIM_TRUNCATE, SIM_EMPTY, SIM_FIRST_BYTE, SIM_LENGTH, SIM_ANY_BIT, SIM_NOISE };
@@ -20,6 +22,8 @@ struct sim_options {
     int ranks;
     uint64_t seed;            /* 0: in order, everything buffered and seen at once */
     double latency, bandwidth; /* seconds; bytes per second; 0: no time passes */
+    double work;              /* seconds for a received byte */
+    struct sim_network *network; /* instead of latency and bandwidth; without a seed */
     enum sim_damage damage;   /* done to message number `damaged` (from 0) among those whose tag is at least `damaged_tag` */
     long damaged;
     int damaged_tag;

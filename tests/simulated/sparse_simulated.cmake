@@ -3,7 +3,8 @@
 set(simulated ${PROJECT_SOURCE_DIR}/tests/simulated)
 
 function(lucid_add_sparse_simulation NAME)
-  lucid_add_sparse_test(${NAME} ${ARGN} ${simulated}/sim_ranks.c ${simulated}/sim_reference.c ${simulated}/sim_trial.c)
+  lucid_add_sparse_test(${NAME} ${ARGN} ${simulated}/sim_ranks.c ${simulated}/sim_network.c ${simulated}/sim_reference.c
+                        ${simulated}/sim_trial.c)
   target_include_directories(${NAME} PRIVATE ${simulated} ${PROJECT_SOURCE_DIR}/tests/unit)
 endfunction()
 
