@@ -33,6 +33,12 @@ static void keep(struct sparse_slice *s, int rank)
     s->all->length[rank] = s->in->length[0];
 }
 
+/* Every rank's vector has a place of its own. */
+static size_t place_of(const struct sparse_slice *s, int rank)
+{
+    return (size_t)rank * sparse_span_bound(s, sparse_all(s));
+}
+
 static void begin(struct sparse_slice *s)
 {
     s->all = sparse_run_begin(s, 0);
@@ -53,13 +59,7 @@ static void add_all(struct sparse_slice *s)
 }
 
 enum { HALF = SPARSE_SLOTS / 2 };
-_Static_assert(SPARSE_RING_DOUBLES <= SPARSE_SLOTS, "half of the vectors come, and half go, at once");
-
-/* Every rank's vector has a place of its own. */
-static size_t place_of(const struct sparse_slice *s, int rank)
-{
-    return (size_t)rank * sparse_span_bound(s, sparse_all(s));
-}
+_Static_assert((int)SPARSE_RING_DOUBLES <= (int)SPARSE_SLOTS, "half of the vectors come, and half go, at once");
 
 /* A partner s->k ranks away has the vectors of those that differ from it in the bits above s->k only; `i` counts them. */
 static int held(const struct sparse_slice *s, int by, int i)
