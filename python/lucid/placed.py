@@ -61,7 +61,7 @@ def run(arguments, once: Callable) -> int:
     if arguments.dry_run:
         return once(_part(arguments, arguments.output or reports.DEFAULT, "before", arguments.program))
     whole = reports.prepare(arguments.output, arguments.force)
-    _clear(whole.path, arguments.force)
+    clear(whole.path, arguments.force)
     code = once(_part(arguments, whole.shown, "before", arguments.program))
     if code != 0:
         return code
@@ -80,7 +80,7 @@ def run(arguments, once: Callable) -> int:
     return code
 
 
-def _clear(directory: str, force: bool) -> None:
+def clear(directory: str, force: bool) -> None:
     """An earlier second run does not stay beside a new first one."""
     old = [path for part in reports.parts(directory) for path in reports.files(part)]
     if old and not force:

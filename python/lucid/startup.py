@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from typing import Dict, List, NamedTuple, Optional
 
-from . import components, units
+from . import components, launchers, places, units
 from .errors import LucidError, SessionError
 from .session import read_json
 from .terminal import Terminal
@@ -66,6 +66,12 @@ def variables(mode: str, path: Dict[str, str]) -> Dict[str, str]:
     # above Open MPI's own components; it leaves communicators on one node to them
     hier = {"LUCID_HIER_PRIORITY": _HIER_PRIORITY} if mode != "alone" and components.find("hier") else {}
     return {**path, "LUCID_LAZY": MODES[mode], "LUCID_STARTUP": "1", **hier}
+
+
+def preloads(mode: Optional[str], mpirun: Optional[str], liblucid: str) -> str:
+    """What is preloaded: liblucid, and behind it the components where Open MPI was built to load none."""
+    found = places.beside("lucid_components.so") if mode and components.loads(mpirun) is False else None
+    return launchers.appended(liblucid, found) if found else liblucid
 
 
 def _kept(one: dict) -> int:

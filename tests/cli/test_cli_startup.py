@@ -93,6 +93,20 @@ def test_what_waits_is_smaller(lucid, tmp_path):
     assert 0 < waiting["child"]["creation"]["bytes_of_a_process"] < alone["child"]["creation"]["bytes_of_a_process"] - 3000
 
 
+def test_both_ways(lucid, tmp_path):
+    done = lucid("run", "--startup=compare", "-o", "report", "-n", "3", built("cli_dups"))
+    if done.code == 125:
+        pytest.skip(done.err.strip())
+    alone, shared = made(tmp_path / "report" / "before")[0], made(tmp_path / "report" / "after")[0]
+    assert (done.code, done.out, alone["layer"], shared["layer"]) == (0, "", "off", "share")
+    said = [line for line in done.err.splitlines() if line.startswith("lucid run --startup: ")]
+    assert len(said) == 2 and "Open MPI alone: communicators took" in said[0] and "with coll/lazy" in said[1]
+    compared = lucid("compare", "report")
+    assert compared.code == 0 and "bytes per communicator" in compared.out
+    again = lucid("run", "--startup=compare", "--place", "-n", "3", built("cli_dups"))
+    assert again.code == 2 and "--place" in again.err
+
+
 def test_the_programs_own_communicators_are_untouched(lucid, tmp_path):
     done = lucid("run", "--startup", "-n", "2", built("cli_ring_c"))
     if done.code == 125:

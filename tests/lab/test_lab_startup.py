@@ -44,6 +44,19 @@ def test_random_programs(cluster, ranks, more):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.parametrize("ranks, how", [(16, "slot"), (13, "node"), (5, "slot")])
+def test_agreements(cluster, ranks, how):
+    done = cluster.run("mpirun", "--map-by", how, *settings(LUCID_TEST_LAZY="wait"), "-n", ranks, program("lazy_agree"), 20)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("ranks, how", [(16, "node"), (13, "slot")])
+def test_random_programs_over_hier(cluster, ranks, how):
+    words = settings(LUCID_TEST_LAZY="wait", LUCID_TEST_NO_GATHER="1", OMPI_MCA_coll_hier_priority="95")
+    done = cluster.run("mpirun", "--map-by", how, *words, "-n", ranks, program("lazy_random"), "1", "3")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("ranks", [5, 16])
 def test_every_kind_of_communicator(cluster, ranks):
     done = cluster.run("mpirun", *settings(LUCID_TEST_LAZY="wait", LUCID_TEST_NO_WINDOW="1", TMPDIR=BUILD), "-n", ranks,
@@ -71,7 +84,8 @@ def books(cluster, mode):
 
 def test_the_second_communicator_of_a_group_is_free(cluster):
     alone, shared = books(cluster, "alone"), books(cluster, "share")
-    assert alone["second"]["allreduce"] == shared["second"]["allreduce"] == "han"
+    assert alone["second"]["allreduce"] == "han" and shared["second"]["allreduce"] == "hier"
+    assert shared["first"]["first_use"]["messages"] <= 40 and shared["first"]["first_use"]["ids"] == 0
     assert alone["second"]["first_use"]["ids"] >= 2 and shared["second"]["first_use"]["ids"] == 0
     assert shared["second"]["first_use"]["messages"] < alone["second"]["first_use"]["messages"] / 4
     assert shared["second"]["first_use"]["bytes_of_a_process"] < alone["second"]["first_use"]["bytes_of_a_process"] / 4

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * lazy_agree.c: the nonblocking allreduces by which context ids are agreed upon, and those of a program that look like them: many at
- * once, on several communicators, in place and not, among others, completed in another order on every process; communicators made
- * while some are under way; and idups that run before a communicator's first blocking operation on some processes and
- * after it on others. Argument: rounds.
+ * lazy_agree.c: the nonblocking allreduces by which context ids are agreed upon, and those of a program that look like them:
+ * many at once, on several communicators, in place and not, among others, completed in another order on every process;
+ * communicators made while some are under way; and idups that run before a communicator's first blocking operation on some
+ * processes and after it on others. Argument: rounds.
  */
 #include <limits.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # mpi4py_suite.sh prepare DIR PYTHON    mpi4py and its own tests, from PyPI, in DIR (once)
-# mpi4py_suite.sh run DIR TEST...       these test modules, in the calling process (start it with mpirun)
+# mpi4py_suite.sh run DIR [TEST...]     these test modules, or all, in the calling process (start it with mpirun)
 #
 # The wheel finds whichever MPI library is installed. Without PyPI: "SKIP: reason", exit code 77.
 set -u
@@ -39,6 +39,8 @@ prepare) prepare "$@" ;;
 run)
     [ -e "$dir/done" ] || skip "mpi4py and its tests are not there (mpi.mpi4py_prepare)"
     cd "$dir/test" || exit 1
+    # shellcheck disable=SC2046
+    [ $# -gt 0 ] || set -- $(ls test_*.py | sed 's/\.py$//')
     exec "$dir/venv/bin/python3" -m unittest -q "$@"
     ;;
 esac

@@ -13,7 +13,8 @@ import socket
 import sys
 from typing import Dict, List, Optional, Tuple
 
-from .. import __version__, child, components, launchers, placed, places, program, reports, startup, summary_text, together
+from .. import (__version__, child, components, launchers, placed, places, program, reports, startup, startup_twice, summary_text,
+                together)
 from ..errors import LucidError
 
 NO_REPORT = 3
@@ -67,9 +68,9 @@ def setup_parser(commands) -> None:
                         "reorder = 1: by the report of an earlier run, or 'topology': by the topology's own edges")
     parser.add_argument("--sparse", nargs="?", const="on", choices=["on", "measure"], help="reductions move and add only what "
                         "stands out of their vectors, where that pays; =measure: only look at what they are given")
-    parser.add_argument("--startup", nargs="?", const="share", choices=list(startup.MODES), help="communicators select their modules "
-                        "when they are used, and share them; the report says what each one cost (=delay: nothing is shared; "
-                        "=alone: what Open MPI's own way costs)")
+    parser.add_argument("--startup", nargs="?", const="share", choices=[*startup.MODES, "compare"], help="communicators "
+                        "select their modules when they are used, and share them; the report says what each one cost (=delay: "
+                        "nothing is shared; =alone: what Open MPI's own way costs; =compare: run twice, alone and with it)")
     parser.add_argument("--mpiexec", metavar="PATH", help="the mpirun to use with -n")
     parser.add_argument("--force", action="store_true", help="replace the report that DIR holds")
     parser.add_argument("-q", "--quiet", action="store_true", help="no paragraph at the end")
@@ -104,6 +105,8 @@ def main(arguments) -> int:
         raise LucidError("which program? lucid run [-n N] [options] [--] PROGRAM [ARGUMENTS]", code=2)
     if arguments.all:
         _settle(arguments)
+    if arguments.startup == "compare":
+        return startup_twice.run(arguments, main)
     if arguments.place:
         return _placed(arguments)
     liblucid = places.library()
@@ -120,7 +123,8 @@ def main(arguments) -> int:
     variables = _variables(arguments, directory.path, command, launcher)
     if profile is not None:
         _write_profile(profile, variables["LUCID_REORDER"])
-    full, environment = launchers.with_variables(command, launcher, variables, liblucid, dict(os.environ))
+    preloads = startup.preloads(arguments.startup, command[launcher.index] if launcher else None, liblucid)
+    full, environment = launchers.with_variables(command, launcher, variables, preloads, dict(os.environ))
     started = datetime.datetime.now(datetime.timezone.utc)
     try:
         end = child.run(full, environment)
@@ -224,7 +228,8 @@ def _check(command: List[str], launcher, liblucid: str, own_mpirun: bool) -> Opt
 def _say_what(command: List[str], launcher, liblucid: str, arguments) -> None:
     path = os.path.abspath(arguments.output or reports.DEFAULT)
     variables = _variables(arguments, path, command, launcher)
-    full, environment = launchers.with_variables(command, launcher, variables, liblucid, dict(os.environ))
+    preloads = startup.preloads(arguments.startup, command[launcher.index] if launcher else None, liblucid)
+    full, environment = launchers.with_variables(command, launcher, variables, preloads, dict(os.environ))
     names = [*variables, *(["LD_PRELOAD"] if launcher is None else [])]
     print(shlex.join(["env", *(f"{name}={environment[name]}" for name in names), *full]))
 

@@ -158,8 +158,8 @@ static bool serves(const mca_coll_base_module_t *module)
     return ((const hier_module_t *)module)->state == HIER_READY;
 }
 
-/* The agreement on the context id of a child that is made by MPI_Comm_idup, whose steps come before the communicator's first blocking
- * operation on one rank and after it on another. */
+/* The agreement on the context id of a child that is made by MPI_Comm_idup, whose steps come before the communicator's first
+ * blocking operation on one rank and after it on another. */
 static bool is_agreement(size_t count, const ompi_datatype_t *type)
 {
     return count == 1 && type == &ompi_mpi_int.dt;

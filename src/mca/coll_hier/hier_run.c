@@ -10,7 +10,8 @@
 #include "opal/datatype/opal_datatype.h"
 #include "opal/runtime/opal_progress.h"
 
-static const size_t eager_bytes = 4096; /* surely sent without waiting, so that a request would be a waste */
+/* Gone at once, so that a request would be a waste. Of more, ob1's blocking send waits until the network has taken ob1's copy. */
+static const size_t tiny_bytes = 128;
 
 static char *address(const hier_running_t *running, const hier_slot_t *slot, int area, size_t offset)
 {
@@ -46,7 +47,7 @@ static int communicate(hier_running_t *running, hier_slot_t *slot, const hier_st
     ompi_datatype_type_size(memory->type, &size);
     if (step->kind == HIER_SEND) {
         running->messages++;
-        if (running->may_wait && count * size <= eager_bytes)
+        if (running->may_wait && count * size <= tiny_bytes)
             return MCA_PML_CALL(send(data, count, memory->type, step->peer, tag, MCA_PML_BASE_SEND_STANDARD, running->job.comm));
     }
     int rc = add_request(slot, &request);

@@ -86,6 +86,7 @@ struct lazy_choice {
     mca_coll_base_module_t *nonblocking; /* NULL, or what serves nonblocking operations; its component is not asked then */
     /* what came out of it: */
     bool shareable, grouped;             /* all modules may be shared; one of them has communicators of its own (han) */
+    bool settles;                        /* one of them settles later (mca_settled.h) */
     bool communicates;                   /* a component that may communicate has been asked */
     lazy_function allreduce;             /* below the one with communicators of its own */
     mca_coll_base_module_t *allreduce_owner;

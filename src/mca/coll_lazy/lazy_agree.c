@@ -2,13 +2,16 @@
  * lazy_agree.c: the agreement on a context id, faster.
  *
  * Whoever makes a communicator agrees on its number by three nonblocking allreduces of one int on the parent (maximum, minimum,
- * minimum), and waits for each: from four processes on, nearly all the time of an MPI_Comm_dup. libnbc reduces along a tree and
- * broadcasts back, 2 log2(p) messages one after the other. Maximum and minimum do not mind a value that comes twice, so here they
- * are disseminated: in round k to the process 2^k further, ceil(log2(p)) messages one after the other for any p (Hensgen,
- * Finkel and Manber: Two Algorithms for Barrier Synchronization, 1988). Cost: ceil(log2 p) (alpha + 4 beta) instead of twice that.
+ * minimum), and waits for each: from four processes on, nearly all the time of an MPI_Comm_dup. libnbc reduces along a binomial
+ * tree and broadcasts back: 2 log2(p) messages one after the other, 2 (p - 1) in all.
  *
- * Which calls come here follows from what is the same on all processes: count, type, operator, and that all are of one job (those of
- * another may be without Lucid). So a program's own iallreduce of that kind comes here as well; an int's maximum has one result.
+ *   one node       maximum and minimum do not mind a value that comes twice, so they are disseminated: in round k to the process
+ *                  2^k further (Hensgen, Finkel and Manber: Two Algorithms for Barrier Synchronization, 1988): ceil(log2 p)
+ *                  messages one after the other, p ceil(log2 p) in all, which cost little there
+ *   several nodes  up and down a tree of radix 4: 2 ceil(log4 p) one after the other, 2 (p - 1) in all; most stay within nodes
+ *
+ * Which calls come here follows from what is the same on all processes: count, type, operator, and that all are of one job (those
+ * of another may be without Lucid). So a program's own iallreduce of that kind comes here as well; an int's maximum has one result.
  */
 #include <pthread.h>
 #include <string.h>
@@ -17,13 +20,17 @@
 
 #include "opal/runtime/opal_progress.h"
 
+enum { RADIX = 4 };
+
 typedef struct lazy_agreement {
     ompi_coll_base_nbc_request_t super;
     ompi_communicator_t *comm;
     int *result;
     bool maximum;
-    int value, incoming, distance, tag;
-    ompi_request_t *pair[2]; /* the round's messages, if it has begun */
+    bool tree, down, begun; /* several nodes; on the way back; the round */
+    int value, incoming[RADIX - 1], span, tag;
+    ompi_request_t *message[RADIX]; /* of the round, if it has begun */
+    int messages, received;
     struct lazy_agreement *next;
 } lazy_agreement_t;
 OBJ_CLASS_DECLARATION(lazy_agreement_t);
@@ -54,45 +61,97 @@ static void construct(lazy_agreement_t *agreement)
     base->req_status._cancelled = 0;
     base->req_free = release;
     base->req_cancel = cancel;
-    agreement->pair[0] = agreement->pair[1] = NULL;
+    agreement->messages = agreement->received = 0;
+    agreement->down = agreement->begun = false;
 }
 
 OBJ_CLASS_INSTANCE(lazy_agreement_t, ompi_coll_base_nbc_request_t, construct, NULL);
 
-static int begin_round(lazy_agreement_t *agreement)
+static int give(lazy_agreement_t *agreement, int rank)
 {
-    ompi_communicator_t *comm = agreement->comm;
-    int size = ompi_comm_size(comm), rank = ompi_comm_rank(comm), distance = agreement->distance;
-    int rc = MCA_PML_CALL(isend(&agreement->value, 1, &ompi_mpi_int.dt, (rank + distance) % size, agreement->tag,
-                                MCA_PML_BASE_SEND_STANDARD, comm, &agreement->pair[0]));
-    if (rc != OMPI_SUCCESS) return rc;
-    return MCA_PML_CALL(irecv(&agreement->incoming, 1, &ompi_mpi_int.dt, (rank - distance + size) % size, agreement->tag, comm,
-                              &agreement->pair[1]));
+    return MCA_PML_CALL(isend(&agreement->value, 1, &ompi_mpi_int.dt, rank, agreement->tag, MCA_PML_BASE_SEND_STANDARD,
+                              agreement->comm, &agreement->message[agreement->messages++]));
 }
 
-/** Whether the round's messages are done; the received value is folded in then. */
+static int take(lazy_agreement_t *agreement, int rank)
+{
+    return MCA_PML_CALL(irecv(&agreement->incoming[agreement->received++], 1, &ompi_mpi_int.dt, rank, agreement->tag,
+                              agreement->comm, &agreement->message[agreement->messages++]));
+}
+
+static int exchange(lazy_agreement_t *agreement, int to, int from)
+{
+    int rc = give(agreement, to);
+    return rc == OMPI_SUCCESS ? take(agreement, from) : rc;
+}
+
+/* Where a process is in the tree: 0 if it has children at this height, else how far its parent is, in spans. */
+static int digit(const lazy_agreement_t *agreement)
+{
+    return ompi_comm_rank(agreement->comm) / agreement->span % RADIX;
+}
+
+static int begin_round(lazy_agreement_t *agreement)
+{
+    int size = ompi_comm_size(agreement->comm), rank = ompi_comm_rank(agreement->comm), span = agreement->span, rc = OMPI_SUCCESS;
+    agreement->messages = agreement->received = 0;
+    if (!agreement->tree) return exchange(agreement, (rank + span) % size, (rank - span + size) % size);
+    if (!agreement->down && digit(agreement) != 0) {
+        int parent = rank - digit(agreement) * span;
+        return exchange(agreement, parent, parent); /* what comes back is the result */
+    }
+    for (int j = 1; j < RADIX && j <= (size - 1 - rank) / span && rc == OMPI_SUCCESS; j++)
+        rc = agreement->down ? give(agreement, rank + j * span) : take(agreement, rank + j * span);
+    return rc;
+}
+
+/* To the next round. */
+static void go_further(lazy_agreement_t *agreement)
+{
+    int size = ompi_comm_size(agreement->comm);
+    if (!agreement->tree) {
+        agreement->span *= 2;
+        return;
+    }
+    if (!agreement->down && digit(agreement) == 0 && agreement->span <= (size - 1) / RADIX) {
+        agreement->span *= RADIX;
+        return;
+    }
+    if (agreement->down || digit(agreement) != 0) agreement->span /= RADIX;
+    agreement->down = true; /* the top of the tree sends down what it has just received from there; others, below where they were */
+}
+
+static bool is_over(const lazy_agreement_t *agreement)
+{
+    return agreement->tree ? agreement->span == 0 : agreement->span >= ompi_comm_size(agreement->comm);
+}
+
+/** Whether the round's messages are done; the received values are folded in then. */
 static bool end_round(lazy_agreement_t *agreement, int *rc)
 {
-    if (!REQUEST_COMPLETE(agreement->pair[1]) || !REQUEST_COMPLETE(agreement->pair[0])) return false;
-    for (int i = 0; i < 2; i++) {
-        if (agreement->pair[i]->req_status.MPI_ERROR != OMPI_SUCCESS) *rc = agreement->pair[i]->req_status.MPI_ERROR;
-        (void)ompi_request_free(&agreement->pair[i]);
-        agreement->pair[i] = NULL;
+    for (int i = 0; i < agreement->messages; i++)
+        if (!REQUEST_COMPLETE(agreement->message[i])) return false;
+    for (int i = 0; i < agreement->messages; i++) {
+        if (agreement->message[i]->req_status.MPI_ERROR != OMPI_SUCCESS) *rc = agreement->message[i]->req_status.MPI_ERROR;
+        (void)ompi_request_free(&agreement->message[i]);
     }
-    bool better = agreement->maximum ? agreement->incoming > agreement->value : agreement->incoming < agreement->value;
-    if (better) agreement->value = agreement->incoming;
-    agreement->distance *= 2;
+    for (int i = 0; i < agreement->received; i++) {
+        int value = agreement->incoming[i];
+        if (agreement->maximum ? value > agreement->value : value < agreement->value) agreement->value = value;
+    }
+    go_further(agreement);
     return true;
 }
 
 /** Goes as far as it can. True: done, well or badly. */
 static bool go_on(lazy_agreement_t *agreement)
 {
-    int rc = OMPI_SUCCESS, size = ompi_comm_size(agreement->comm);
-    while (rc == OMPI_SUCCESS) {
-        if (agreement->pair[1] != NULL && !end_round(agreement, &rc)) return false;
-        if (rc == OMPI_SUCCESS && agreement->distance >= size) break;
-        if (rc == OMPI_SUCCESS) rc = begin_round(agreement);
+    int rc = OMPI_SUCCESS;
+    while (rc == OMPI_SUCCESS && !is_over(agreement)) {
+        if (!agreement->begun) rc = begin_round(agreement);
+        agreement->begun = true;
+        if (rc == OMPI_SUCCESS && !end_round(agreement, &rc)) return false;
+        agreement->begun = false;
     }
     if (rc == OMPI_SUCCESS) *agreement->result = agreement->value;
     else OBJ_RETAIN(agreement); /* messages may still be under way: what they use is left to them */
@@ -179,7 +238,8 @@ int lucid_lazy_iallreduce(const void *sbuf, void *rbuf, lucid_ompi_count_t count
     agreement->result = rbuf;
     agreement->maximum = op == &ompi_mpi_op_max.op;
     memcpy(&agreement->value, sbuf == MPI_IN_PLACE ? rbuf : sbuf, sizeof agreement->value);
-    agreement->distance = 1;
+    agreement->tree = ompi_group_have_remote_peers(comm->c_local_group); /* on all of them or on none */
+    agreement->span = 1;
     agreement->tag = ompi_coll_base_nbc_reserve_tags(comm, 1); /* as libnbc does: all processes call in the same order */
     if (go_on(agreement)) (void)ompi_request_complete(base, false);
     else enter(agreement);

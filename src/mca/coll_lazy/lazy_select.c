@@ -173,6 +173,28 @@ static void order(opal_list_t *candidates, const struct preference *preference)
     }
 }
 
+static mca_coll_base_avail_coll_t *candidate_named(opal_list_t *candidates, const char *name)
+{
+    mca_coll_base_avail_coll_t *candidate;
+    OPAL_LIST_FOREACH(candidate, candidates, mca_coll_base_avail_coll_t) {
+        if (strcmp(candidate->ac_component_name, name) == 0) return candidate;
+    }
+    return NULL;
+}
+
+/** coll/han below coll/hier would never be called: hier hands nothing on to it. So it is left out, and with it what sharing its
+ *  sub-communicators takes: an agreement on every group's first communicator. */
+static void drop_han(opal_list_t *candidates)
+{
+    mca_coll_base_avail_coll_t *han = candidate_named(candidates, "han"), *hier = candidate_named(candidates, LUCID_SETTLING_COMPONENT);
+    if (han == NULL || hier == NULL || hier->ac_priority <= han->ac_priority) return;
+    for (int slot = 0; slot < LAZY_SLOT_COUNT; slot++)
+        if (*lazy_module_function(han->ac_module, slot) != NULL && *lazy_module_function(hier->ac_module, slot) == NULL) return;
+    opal_list_remove_item(candidates, &han->super);
+    OBJ_RELEASE(han->ac_module);
+    OBJ_RELEASE(han);
+}
+
 /** Enables a candidate on top of those that are there already. */
 static void enable(ompi_communicator_t *comm, mca_coll_base_avail_coll_t *candidate, struct lazy_choice *choice)
 {
@@ -186,6 +208,7 @@ static void enable(ompi_communicator_t *comm, mca_coll_base_avail_coll_t *candid
         return;
     }
     if (!is_shareable(name)) choice->shareable = false;
+    if (strcmp(name, LUCID_SETTLING_COMPONENT) == 0) choice->settles = true;
     if (strcmp(name, "han") == 0) {
         choice->grouped = true;
         choice->allreduce = (lazy_function)comm->c_coll->coll_allreduce;
@@ -237,7 +260,7 @@ int lucid_lazy_select(ompi_communicator_t *comm, mca_coll_base_comm_coll_t *tabl
     opal_list_t candidates;
     opal_list_item_t *item;
     choice->shareable = true;
-    choice->grouped = choice->communicates = false;
+    choice->grouped = choice->settles = choice->communicates = false;
     if (choice->nonblocking != NULL) {
         lucid_lazy_install(table, choice->nonblocking, LAZY_NONBLOCKING);
         table->coll_iallreduce = lucid_lazy_iallreduce;
@@ -251,6 +274,7 @@ int lucid_lazy_select(ompi_communicator_t *comm, mca_coll_base_comm_coll_t *tabl
     OBJ_CONSTRUCT(&candidates, opal_list_t);
     collect(comm, &preference, choice, &candidates);
     order(&candidates, &preference);
+    if (preference.included_count == 0) drop_han(&candidates);
     while ((item = opal_list_remove_first(&candidates)) != NULL) enable(comm, (mca_coll_base_avail_coll_t *)item, choice);
     OBJ_DESTRUCT(&candidates);
     if (!is_complete(comm)) return OMPI_ERR_NOT_FOUND;

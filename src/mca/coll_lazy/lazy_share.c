@@ -17,7 +17,8 @@
 #include "lazy.h"
 #include "lazy_counters.h"
 
-/* Entries whose modules are local to the process: no agreement is needed, each decides for itself. */
+/* Entries whose modules are local to the process: no agreement is needed, each decides for itself. There is always room for
+ * those of coll/hier, which may have discovered its layout by messages: on all processes or on none. */
 #define LOCAL_LIMIT 4096
 #define BUCKETS 256
 
@@ -117,7 +118,7 @@ static void add(ompi_communicator_t *comm, bool grouped)
 
 int lucid_lazy_keep(ompi_communicator_t *comm, const struct lazy_choice *choice)
 {
-    int room = choice->grouped ? grouped_count < lucid_lazy.groups : local_count < LOCAL_LIMIT;
+    int room = choice->grouped ? grouped_count < lucid_lazy.groups : choice->settles || local_count < LOCAL_LIMIT;
     if (choice->grouped && lucid_lazy.groups == 0) return OMPI_SUCCESS;
     int rc = choice->grouped ? agree_on_room(comm, choice, &room) : OMPI_SUCCESS;
     if (rc == OMPI_SUCCESS && room) add(comm, choice->grouped);
