@@ -116,7 +116,7 @@ def test_nothing_is_left_when_it_is_interrupted(demo, where, number):
     for line in process.stdout:
         if "under lucid run" in line and "step" not in line:
             break
-    eventually(lambda: any(line.startswith("lmp ") for line in demo.processes()))
+    eventually(lambda: process.poll() is not None or any(line.startswith("lmp ") for line in demo.processes()))
     if number == signal.SIGINT:
         os.write(demo.terminal, b"\x03")  # which reaches all of its processes at once
     else:
