@@ -68,6 +68,22 @@ if(TARGET mca_coll_sparse)
   endforeach()
 endif()
 
+if(LUCID_FORTRAN)
+  foreach(way usempi f08)
+    string(TOUPPER ${way} upper)
+    add_executable(sparse_${way} sparse_fortran.F90)
+    target_compile_definitions(sparse_${way} PRIVATE TEST_${upper})
+    target_compile_options(sparse_${way} PRIVATE "$<$<COMPILE_LANG_AND_ID:Fortran,GNU>:-fallow-argument-mismatch;-w>")
+    target_link_libraries(sparse_${way} PRIVATE lucid MPI::MPI_Fortran)
+    foreach(np 1 3)
+      add_test(NAME mpi.sparse_${way}.np${np} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np}
+               env LD_PRELOAD=$<TARGET_FILE:lucid> $<TARGET_FILE:sparse_${way}>)
+      set_tests_properties(mpi.sparse_${way}.np${np} PROPERTIES LABELS "mpi;sparse" TIMEOUT 120 PROCESSORS 2 ENVIRONMENT
+                           "${LUCID_MPI_TEST_ENV};LUCID_SPARSE=on;LUCID_SPARSE_ALWAYS=1;SPARSE_EXPECT=taken")
+    endforeach()
+  endforeach()
+endif()
+
 # mpi4py's own tests of reductions. They come from PyPI.
 set(suite ${CMAKE_CURRENT_BINARY_DIR}/mpi4py)
 add_test(NAME mpi.mpi4py_prepare COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/mpi4py_suite.sh prepare ${suite} ${Python3_EXECUTABLE})
@@ -82,7 +98,7 @@ function(lucid_add_sparse_mpi4py_test NAME)
   endif()
   foreach(np 1 2 3 5)
     add_test(NAME mpi.${NAME}.np${np} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np} ${command})
-    set_tests_properties(mpi.${NAME}.np${np} PROPERTIES LABELS "mpi;sparse" TIMEOUT 300 SKIP_RETURN_CODE 77 PROCESSORS 2
+    set_tests_properties(mpi.${NAME}.np${np} PROPERTIES LABELS "mpi;sparse" TIMEOUT 600 SKIP_RETURN_CODE 77 PROCESSORS 2
                          FIXTURES_REQUIRED mpi4py ENVIRONMENT "${LUCID_MPI_TEST_ENV};LUCID_SPARSE_ALWAYS=1;${T_ENV}")
   endforeach()
 endfunction()
