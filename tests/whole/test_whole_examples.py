@@ -119,7 +119,7 @@ def test_communicators_are_smaller_with_lucid(place):
     needs(place, "--startup")
     kilobytes = [figure(said(place, command + " ./communicators"), r"([\d.]+) kB of memory")
                  for command in ("lucid run -q -n 4 --startup=alone", "lucid run -q -n 4 --startup")]
-    assert kilobytes[1] < kilobytes[0] / 2
+    assert kilobytes[1] < 0.75 * kilobytes[0]
 
 
 def test_the_histogram_moves_less_with_lucid(place):
