@@ -217,7 +217,9 @@ def notes(here):
     """What one should know of the figures."""
     options = here.options
     place = f"{options.ranks} ranks on {options.nodes} virtual nodes" if here.several else f"{options.ranks} ranks on this machine"
-    runs = f"medians of {options.repeats} runs in turns (CG: of its iterations)" if options.repeats > 1 else "of one run, and say little"
+    runs = "of one run, and say little"
+    if options.repeats > 1:
+        runs = f"medians of {options.repeats} to {options.traffic_repeats} runs in turns (CG: of its iterations)"
     return [f"{place}, {len(os.sched_getaffinity(0))} CPUs for all of them. Bytes and messages are counted.",
             f"Times are {runs}; with more ranks than CPUs they scatter by several percent.",
             "Ratio: without / with Lucid. What was measured with more care is in docs/results.", *here.notes]
