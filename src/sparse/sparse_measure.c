@@ -6,9 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-/* Within a node messages are as long as a slice's, so that they do not stay in a cache; a slow network would take too long. */
-enum { ROUNDS = 4, LONG_WITHIN = 1024 * 1024, LONG_BETWEEN = 128 * 1024 };
-static char scratch[2 * LONG_WITHIN]; /* what is sent does not matter */
+enum { ROUNDS = 4, LONG = 128 * 1024 };
+static char scratch[2 * LONG]; /* what is sent does not matter */
 
 /* What rank 0 tells the others: what to measure, and afterwards the result. */
 struct plan {
@@ -73,45 +72,6 @@ static int broadcast(const struct meter *meter, struct plan *plan)
     return rc;
 }
 
-/* Seconds of everything, per byte where it is a rate. */
-enum { TIMES = 8 };
-static void times_of(const struct sparse_rates *rates, double *times)
-{
-    const double all[TIMES] = {1 / rates->scan, 1 / rates->merge, 1 / rates->add, 1 / rates->copy, rates->latency_node,
-                               1 / rates->bandwidth_node, rates->latency_network, 1 / rates->bandwidth_network};
-    memcpy(times, all, sizeof all);
-}
-
-static void rates_of(const double *times, struct sparse_rates *rates)
-{
-    rates->scan = 1 / times[0];
-    rates->merge = 1 / times[1];
-    rates->add = 1 / times[2];
-    rates->copy = 1 / times[3];
-    rates->latency_node = times[4];
-    rates->bandwidth_node = 1 / times[5];
-    rates->latency_network = times[6];
-    rates->bandwidth_network = 1 / times[7];
-}
-
-/* The mean of all ranks' times at rank 0, up a binomial tree: one rank alone may have been held up, or had the node to itself. */
-static int average(const struct meter *meter, struct sparse_rates *rates)
-{
-    int rank = meter->transport->rank, size = meter->transport->size, rc = 0, mask = 1;
-    double sum[TIMES], other[TIMES];
-    times_of(rates, sum);
-    for (; mask < size && !(rank & mask) && !rc; mask <<= 1) {
-        if (rank + mask >= size) continue;
-        rc = receive(meter, other, sizeof other, rank + mask);
-        for (int i = 0; i < TIMES && !rc; i++) sum[i] += other[i];
-    }
-    if (rc) return rc;
-    if (rank) return send(meter, sum, sizeof sum, rank - mask);
-    for (int i = 0; i < TIMES; i++) sum[i] /= size;
-    rates_of(sum, rates);
-    return 0;
-}
-
 static bool near(const struct meter *meter, int rank)
 {
     return meter->surroundings->on_my_node(meter->surroundings->context, rank);
@@ -136,7 +96,7 @@ static int exchange(const struct meter *meter, const struct ring *ring, size_t b
 {
     const struct sparse_transport *t = meter->transport;
     union sparse_request incoming, outgoing;
-    int rc = t->irecv(t->context, scratch + LONG_WITHIN, bytes, ring->previous, meter->tag, &incoming);
+    int rc = t->irecv(t->context, scratch + LONG, bytes, ring->previous, meter->tag, &incoming);
     if (rc) return rc;
     rc = t->isend(t->context, scratch, bytes, ring->next, meter->tag, &outgoing);
     if (!rc) rc = await(meter, &outgoing);
@@ -158,13 +118,12 @@ static int shift(const struct meter *meter, const struct ring *ring, size_t byte
 static int measure_level(const struct meter *meter, int by, bool on_node, double *latency, double *bandwidth)
 {
     const struct ring ring = ring_of(meter, by, on_node);
-    const size_t bytes = on_node ? LONG_WITHIN : LONG_BETWEEN;
     double brief, whole;
     int rc = shift(meter, &ring, 1, &brief);
-    if (!rc) rc = shift(meter, &ring, bytes, &whole);
+    if (!rc) rc = shift(meter, &ring, LONG, &whole);
     if (rc) return rc;
     if (brief > 0) *latency = brief;
-    if (whole > brief) *bandwidth = (double)bytes / (whole - brief);
+    if (whole > brief) *bandwidth = (double)LONG / (whole - brief);
     return 0;
 }
 
@@ -227,7 +186,6 @@ int sparse_measure(const struct sparse_transport *transport, int tag, const stru
         if (plan.within) rc = measure_level(&meter, plan.within, true, &plan.rates.latency_node, &plan.rates.bandwidth_node);
         if (plan.between && !rc) rc = measure_level(&meter, plan.between, false, &plan.rates.latency_network,
                                                 &plan.rates.bandwidth_network);
-        if (!rc) rc = average(&meter, &plan.rates);
         if (rc) return rc;
         if (transport->rank == 0) interpret(&meter, &plan);
         rc = broadcast(&meter, &plan);
