@@ -163,12 +163,13 @@ def startup(demo, here):
         for layer in ("alone", "share"):
             name = f"startup-{use}-{layer}"
             out = demo.run([*here.lucid(name, "--startup=" + layer), *here.launch(program, "dup", use, count)],
-                           f"{count} dups and {'a barrier' if use == 'barrier' else 'an allreduce'} on each, --startup={layer}", HAN)
+                           f"{count} dups, {'a barrier' if use == 'barrier' else 'an allreduce'} on each, --startup={layer}", HAN)
             printed[use, layer] = [float(value) for value in out.strip().splitlines()[-1].split(",")[4:]]
             found[use, layer] = made(here, name)
     sides = ("alone", "share")
     here.row("start-up: bytes of a process per unused dup", *([printed["barrier", s][0]] for s in sides), "bytes", "-")
-    here.row("start-up: the same after a barrier", *([printed["barrier", s][2]] for s in sides), "bytes", "-24.1 % = 1.32 x (tuned)")
+    here.row("start-up: the same after a barrier", *([printed["barrier", s][2]] for s in sides), "bytes",
+             "-24.1 % = 1.32 x (tuned)")
     here.row("start-up: the same after an allreduce", *([printed["allreduce", s][2]] for s in sides), "bytes",
              "-83.5 % = 6.06 x (Cheetah)")
     here.row("start-up: messages of a dup's first allreduce",
@@ -177,7 +178,8 @@ def startup(demo, here):
 
 def everything(demo, here, expected):
     """LAMMPS with all of it on computes what it computed before."""
-    out = physics(demo.run([*here.lucid("all", "--all"), *here.launch(*here.lammps(), by_node=True)], "LAMMPS under lucid run --all"))
+    words = [*here.lucid("all", "--all"), *here.launch(*here.lammps(), by_node=True)]
+    out = physics(demo.run(words, "LAMMPS under lucid run --all"))
     for run in range(len(out) // len(expected)):
         the_same("LAMMPS", expected, out[run * len(expected):(run + 1) * len(expected)])
     if len(out) % len(expected):
