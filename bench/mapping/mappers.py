@@ -70,7 +70,7 @@ class SharedMap:
 
     def map(self, instance, seed):
         if not os.path.exists(self.python):
-            raise Unavailable("chszlablib could not be installed from PyPI")
+            raise Unavailable("chszlablib is not there (bench/mapping/run gets it from PyPI, but for --quick)")
         given, taken = (os.path.join(self.results, name) for name in ("instance.npz", "places.npy"))
         numpy.savez(given, start=instance.start, column=instance.column, value=instance.value, distance=DISTANCE,
                     hierarchy=(PLACES, PARTS, instance.size // (PLACES * PARTS)))
