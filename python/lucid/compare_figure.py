@@ -74,7 +74,8 @@ def figure(found: Comparison) -> str:
         parts.append(f'<text x="{_LEFT - 12}" y="{_n(middle + 4)}" text-anchor="end">{_text(label)}</text>'
                      f'<text x="{WIDTH - 16}" y="{_n(middle + 4)}" text-anchor="end" font-weight="600">{_text(ratio_)}</text>')
         for bar in pair:
-            parts.append(f'<rect class="bar" x="{_LEFT}" y="{_n(bar.y)}" width="{_n(bar.length)}" height="{_THICK}" fill="{bar.color}"/>'
+            parts.append(f'<rect class="bar" x="{_LEFT}" y="{_n(bar.y)}" width="{_n(bar.length)}" height="{_THICK}" '
+                         f'fill="{bar.color}"/>'
                          f'<text x="{_n(_LEFT + bar.length + 6)}" y="{_n(bar.y + 10.5)}" font-size="11" fill="{FAINT}">'
                          f'{_text(bar.text)}</text>')
     parts.append(f'<path d="M{_LEFT} {_TOP - 2}V{_n(height(found) - _FOOT)}" stroke="{INK}" stroke-width=".75"/></svg>')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The examinations of `lucid doctor` beyond traffic: whether placement, sparse reductions, start-up and coll/hier work when tried."""
+"""The examinations of `lucid doctor` beyond traffic: placement, sparse reductions, start-up and coll/hier."""
 
 from __future__ import annotations
 
@@ -78,11 +78,13 @@ class _Asker:
         variables = {"LUCID_LOG": "error", "LUCID_DIR": "", "LUCID_SPARSE_ALWAYS": "1", **variables}
         full, environment = launchers.with_variables(command, launchers.find(command), variables, "", self.environment)
         try:
-            ran = subprocess.run(full, env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=_TIMEOUT, check=False)
+            ran = subprocess.run(full, env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=_TIMEOUT,
+                                 check=False)
         except (OSError, subprocess.TimeoutExpired) as error:
             return None, f"{processes} processes could not be started: {error}"
         out, err = ran.stdout.decode("utf-8", "replace"), ran.stderr.decode("utf-8", "replace")
-        return judge(ran.returncode, out), _reason(err) or (f"the probe ended with exit code {ran.returncode}" if ran.returncode else "")
+        ended = f"the probe ended with exit code {ran.returncode}" if ran.returncode else ""
+        return judge(ran.returncode, out), _reason(err) or ended
 
 
 def judge(code: int, out: str) -> Optional[dict]:
@@ -118,8 +120,8 @@ def _component(ask: _Asker, open_mpi: bool, name: str, component: str, variables
     path = ask.path(component)
     if not path:
         there = components.find(component)
-        return System(name, False, f"coll/{component} was not built" if there is None else "ompi_info does not say where Open MPI looks",
-                      _HEADERS if there is None else "put the ompi_info of this Open MPI beside its mpirun, or on PATH")
+        why = f"coll/{component} was not built" if there is None else "ompi_info does not say where Open MPI looks"
+        return System(name, False, why, _HEADERS if there is None else "put this Open MPI's ompi_info beside its mpirun, or on PATH")
     said, why = ask.run({**path, **variables}, _PROCESSES.get(component, 2))
     if said and said.get(figure):
         return System(name, True, f"coll/{component}")
