@@ -147,8 +147,10 @@ void lucid_lazy_used(ompi_communicator_t *comm, struct lazy_use *use);
 
 /** The table that communicators of comm's group share modules with, or NULL. *users: how many there have been. */
 mca_coll_base_comm_coll_t *lucid_lazy_shared(ompi_communicator_t *comm);
-/** A table with the same modules. NULL if there is no memory. */
-mca_coll_base_comm_coll_t *lucid_lazy_table_copy(mca_coll_base_comm_coll_t *table);
+/** A table with the same modules; its list of them stays empty if the other one is to outlive it. NULL if there is no memory. */
+mca_coll_base_comm_coll_t *lucid_lazy_table_copy(mca_coll_base_comm_coll_t *table, bool with_list);
+/** The list of comm's modules: its own, or that of the table which it shares them with. */
+opal_list_t *lucid_lazy_modules(ompi_communicator_t *comm);
 /** Keeps the modules that were chosen for comm for later communicators of its group, if all its processes can. Collective if
  *  choice->grouped. An Open MPI error code. */
 int lucid_lazy_keep(ompi_communicator_t *comm, const struct lazy_choice *choice);

@@ -181,10 +181,10 @@ static const char *creator(const ompi_communicator_t *comm)
     return window[depth - 1].call;
 }
 
-static const char *server(const ompi_communicator_t *comm)
+static const char *server(ompi_communicator_t *comm)
 {
     mca_coll_base_avail_coll_t *listed;
-    OPAL_LIST_FOREACH(listed, comm->c_coll->module_list, mca_coll_base_avail_coll_t) {
+    OPAL_LIST_FOREACH(listed, lucid_lazy_modules(comm), mca_coll_base_avail_coll_t) {
         if (listed->ac_module == comm->c_coll->coll_allreduce_module) return listed->ac_component_name;
     }
     return "";

@@ -56,7 +56,7 @@ static int make_ready(ompi_communicator_t *comm, int slot, struct lazy_use *use)
     }
     bool share = may_share(comm, waiting, slot);
     mca_coll_base_comm_coll_t *shared = share ? lucid_lazy_shared(comm) : NULL;
-    mca_coll_base_comm_coll_t *copy = shared != NULL ? lucid_lazy_table_copy(shared) : NULL;
+    mca_coll_base_comm_coll_t *copy = shared != NULL ? lucid_lazy_table_copy(shared, false) : NULL;
     if (shared != NULL && copy == NULL) return OMPI_ERR_OUT_OF_RESOURCE;
     if (copy != NULL) comm->c_coll = copy;
     int rc = copy != NULL ? OMPI_SUCCESS : select_modules(comm, waiting, slot, share);

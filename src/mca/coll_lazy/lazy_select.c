@@ -227,7 +227,7 @@ static void enable(ompi_communicator_t *comm, mca_coll_base_avail_coll_t *candid
 void lucid_lazy_settle(ompi_communicator_t *comm)
 {
     mca_coll_base_avail_coll_t *listed;
-    OPAL_LIST_FOREACH(listed, comm->c_coll->module_list, mca_coll_base_avail_coll_t) {
+    OPAL_LIST_FOREACH(listed, lucid_lazy_modules(comm), mca_coll_base_avail_coll_t) {
         if (strcmp(listed->ac_component_name, LUCID_SETTLING_COMPONENT) != 0) continue;
         if (((const lucid_settling_module_t *)listed->ac_module)->settled)
             lucid_lazy_install(comm->c_coll, listed->ac_module, LAZY_NONBLOCKING);

@@ -64,7 +64,14 @@ mca_coll_base_comm_coll_t *lucid_lazy_shared(ompi_communicator_t *comm)
     return NULL;
 }
 
-mca_coll_base_comm_coll_t *lucid_lazy_table_copy(mca_coll_base_comm_coll_t *table)
+opal_list_t *lucid_lazy_modules(ompi_communicator_t *comm)
+{
+    opal_list_t *own = comm->c_coll->module_list;
+    mca_coll_base_comm_coll_t *shared = opal_list_is_empty(own) && !lazy_is_waiting(comm) ? lucid_lazy_shared(comm) : NULL;
+    return shared != NULL ? shared->module_list : own;
+}
+
+mca_coll_base_comm_coll_t *lucid_lazy_table_copy(mca_coll_base_comm_coll_t *table, bool with_list)
 {
     mca_coll_base_avail_coll_t *listed;
     mca_coll_base_comm_coll_t *copy = lucid_lazy_table_new();
@@ -74,6 +81,7 @@ mca_coll_base_comm_coll_t *lucid_lazy_table_copy(mca_coll_base_comm_coll_t *tabl
     copy->module_list = own_list;
     for (int slot = 0; slot < LAZY_SLOT_COUNT; slot++)
         if (*lazy_table_owner(copy, slot) != NULL) OBJ_RETAIN(*lazy_table_owner(copy, slot));
+    if (!with_list) return copy; /* who shares modules holds them by the slots, and the entry holds them for good */
     OPAL_LIST_FOREACH(listed, table->module_list, mca_coll_base_avail_coll_t) {
         OBJ_RETAIN(listed->ac_module);
         (void)lucid_lazy_list_module(copy, listed->ac_module, listed->ac_component_name, listed->ac_priority);
@@ -101,7 +109,7 @@ static void outlive(mca_coll_base_comm_coll_t *table)
 static void add(ompi_communicator_t *comm, bool grouped)
 {
     struct entry *entry = calloc(1, sizeof *entry);
-    mca_coll_base_comm_coll_t *table = lucid_lazy_table_copy(comm->c_coll);
+    mca_coll_base_comm_coll_t *table = lucid_lazy_table_copy(comm->c_coll, true);
     if (entry == NULL || table == NULL) abort(); /* the others have been promised that it will be there */
     entry->hash = hash_of(comm->c_local_group);
     entry->group = comm->c_local_group;
