@@ -48,8 +48,8 @@ def test_every_option_of_every_command(complete):
 
 
 @pytest.mark.parametrize("words, found", [
-    (("run", "--sp"), ["--sparse", "--sparse="]), (("run", "--startup", "=", ""), ["share", "delay", "alone"]),
-    (("run", "--startup", "="), ["share", "delay", "alone"]), (("run", "--sparse", "=", "m"), ["measure"]),
+    (("run", "--sp"), ["--sparse", "--sparse="]), (("run", "--startup", "=", ""), ["share", "delay", "alone", "compare"]),
+    (("run", "--startup", "="), ["share", "delay", "alone", "compare"]), (("run", "--sparse", "=", "m"), ["measure"]),
     (("run", "--source", "=", "p"), ["pml", "pmpi"]), (("run", "--source", "p"), ["pml", "pmpi"]), (("run", "-n", ""), []),
     (("run", "-n", "4", "--pla"), ["--place"]), (("run", "--source=pml", "--pla"), ["--place"]),
     (("run", "--source", "=", "pml", "--pla"), ["--place"]), (("show", "--class", "c"), ["coll"]), (("help", "sh"), ["show"]),

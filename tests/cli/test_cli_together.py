@@ -93,7 +93,8 @@ def test_sparse_and_startup_in_one_run(lucid, tmp_path):
     done = lucid("run", "-q", "--sparse", "--startup", "-o", "dups", "-n", "3", built("cli_dups"))
     assert done.code == 0
     found = {one["name"]: one for one in startup_of(tmp_path / "dups")}
-    assert (found["first"]["modules"], found["second"]["modules"], found["idle"]["modules"]) == ("own", "shared", "waiting")
+    assert found["first"]["modules"] in ("own", "shared") # MPI_COMM_WORLD's, if that was used before
+    assert (found["second"]["modules"], found["idle"]["modules"]) == ("shared", "waiting")
 
 
 def test_place_again_needs_force_and_leaves_nothing_of_the_old(lucid, tmp_path):
