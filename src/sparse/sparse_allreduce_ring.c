@@ -6,8 +6,8 @@
  * When: disjoint inputs ("everyone fills its part"): the vectors together are about as long as their union, which every rank has
  * to receive anyway, for any number of ranks. The messages of a slice are kept until all are there; slices are cut so that they
  * fit.
- * Cost: (p-1) (alpha + beta n e(d) + gamma n e(d)), and n written; alpha once per slice; by doubling log2 p alpha. Dense: (p-1)
- * (alpha + beta n).
+ * Cost: (p-1) (alpha + beta n e(d) + gamma n e(d)), and n written; alpha once per slice. Dense: (p-1) (alpha + beta n). By
+ * doubling only log2 p of these messages come one after the other, but each has to be handled.
  * Source: ring and recursive doubling allgather; on sparse vectors SparCML's split allgather (Renggli et al., SC 2019). */
 #include "sparse_slice.h"
 #include "sparse_step.h"
