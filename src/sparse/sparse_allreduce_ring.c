@@ -50,14 +50,6 @@ static void begin(struct sparse_slice *s)
     if (!sparse_failed(s)) keep(s, s->transport->rank);
 }
 
-static void add_all(struct sparse_slice *s)
-{
-    for (int rank = 0; rank < s->transport->size && !sparse_failed(s); rank++) {
-        if (rank == 0) sparse_slice_decode(s, sparse_all(s), view(s, rank));
-        else sparse_slice_into(s, sparse_all(s), view(s, rank), true);
-    }
-}
-
 enum { HALF = SPARSE_SLOTS / 2 };
 _Static_assert((int)SPARSE_RING_DOUBLES <= (int)SPARSE_SLOTS, "half of the vectors come, and half go, at once");
 
@@ -104,7 +96,7 @@ enum sparse_status sparse_allreduce_ring(struct sparse_slice *s)
     begin(s);
     if (sparse_ring_doubles(p)) {
         STEP_AWAIT(gather(s));
-        add_all(s);
+        sparse_slice_pile(s, 0, s->all);
         STEP_RETURN;
     }
     for (s->k = 1; s->k < p; s->k++) {
@@ -114,6 +106,6 @@ enum sparse_status sparse_allreduce_ring(struct sparse_slice *s)
         s->all->used += sparse_received(s, 0, s->in, s->all->used, sparse_all(s));
         if (!sparse_failed(s)) keep(s, passing(s, s->k));
     }
-    add_all(s);
+    sparse_slice_pile(s, 0, s->all);
     STEP_END;
 }

@@ -56,22 +56,25 @@ static void mask_of(const struct sparse_view *view, size_t from, size_t to, size
     }
 }
 
-/* Piece by piece: where the background changes no element, the exceptions alone. */
-static void background_and_exceptions(const struct target *target, const struct sparse_view *view)
+/* Piece by piece: where the background changes no element, the exceptions alone. Whether it was so everywhere. */
+static bool background_and_exceptions(const struct target *target, const struct sparse_view *view)
 {
     uint64_t mask[SPARSE_SCRATCH / 64];
     size_t size = target->operator->size, piece = sparse_piece(size), at = 0;
+    bool unchanged = true;
     for (size_t start = 0; start < view->elements; start += piece) {
         size_t n = view->elements - start < piece ? view->elements - start : piece, end = at;
         while (end < view->exceptions && sparse_position(view->where, end) < start + n) end++;
         if (sparse_unchanged(target->operator, view->background, target->message_is_right, target->dense + start * size, n)) {
             some_exceptions(target, view, at, end);
         } else {
+            unchanged = false;
             mask_of(view, at, end, start, mask);
             combine_piece(target, view, view->values + at * size, mask, start, n);
         }
         at = end;
     }
+    return unchanged;
 }
 
 /* Every element, in pieces that stay in L1. */
@@ -87,13 +90,15 @@ static void everything(const struct target *target, const struct sparse_view *vi
     }
 }
 
-static void merge_block(const struct target *target, const struct sparse_view *view)
+/* Whether the background is known to have changed nothing. */
+static bool merge_block(const struct target *target, const struct sparse_view *view)
 {
     const bool right = target->message_is_right;
     if (view->format == SPARSE_DENSE) combine(target, view->values, target->dense, target->dense, view->elements);
     else if (view->format == SPARSE_BITMAP || sparse_padded(target->operator)) everything(target, view);
     else if (sparse_neutral(target->operator, view->background, right)) some_exceptions(target, view, 0, view->exceptions);
-    else background_and_exceptions(target, view);
+    else return background_and_exceptions(target, view);
+    return false;
 }
 
 void sparse_merge_dense(const struct sparse_layout *layout, size_t first, size_t blocks, const void *message, bool message_is_right,
@@ -108,5 +113,31 @@ void sparse_merge_dense(const struct sparse_layout *layout, size_t first, size_t
         sparse_tally_add(tally, view.elements, view.exceptions);
         from += view.bytes;
         target.dense += view.elements * size;
+    }
+}
+
+/* One block of all messages. A constant that has changed nothing will change nothing a second time. */
+static void pile_block(const struct sparse_layout *layout, size_t block, const char *base, size_t *at, size_t messages,
+                       unsigned char *dense)
+{
+    struct target target = {layout->operator, sparse_moves(layout->operator->size), true, dense};
+    const unsigned char *idle = NULL;
+    for (size_t i = 0; i < messages; i++) {
+        const void *message = base + at[i];
+        struct sparse_view view = sparse_view_of(message);
+        bool constant = view.format == SPARSE_CONSTANT;
+        at[i] += view.bytes;
+        if (i == 0) sparse_decode(layout, block, 1, message, dense);
+        else if (!constant || !idle || memcmp(idle, view.background, layout->operator->size) != 0)
+            idle = merge_block(&target, &view) && constant ? view.background : NULL;
+    }
+}
+
+void sparse_pile(const struct sparse_layout *layout, const void *base, size_t *at, size_t messages, void *dense)
+{
+    unsigned char *to = dense;
+    for (size_t block = 0; block < layout->blocks; block++) {
+        pile_block(layout, block, base, at, messages, to);
+        to += sparse_block_elements(layout, block) * layout->operator->size;
     }
 }

@@ -34,33 +34,24 @@ static void start(struct sparse_slice *s, int k)
     sparse_send(s, WINDOW + k % WINDOW, s->acc, share(to), to);
 }
 
-/* `all` has the contributions by rank. */
+/* `all` has the contributions by rank, from area 0 on. */
 static void collect(struct sparse_slice *s, int k)
 {
     int own = s->transport->rank;
     if (k < 1) return;
     sparse_received(s, k % WINDOW, s->in, place(s, k), share(own));
-    s->all->at[before(s, k)] = place(s, k);
-}
-
-static void add_all(struct sparse_slice *s)
-{
-    int own = s->transport->rank;
-    for (int rank = 0; rank < s->transport->size; rank++) {
-        const struct sparse_run *run = rank == own ? s->acc : s->in;
-        if (rank != own) s->in->at[own] = s->all->at[rank];
-        if (rank == 0) sparse_slice_decode(s, share(own), run);
-        else sparse_slice_into(s, share(own), run, true);
-    }
+    s->all->at[before(s, k)] = (size_t)(s->in->base - s->acc->base) + place(s, k);
 }
 
 enum sparse_status sparse_scatter_pairwise(struct sparse_slice *s)
 {
     int p = s->transport->size;
+    size_t own = (size_t)s->transport->rank;
     STEP_BEGIN(s->resume);
     s->acc = sparse_run_begin(s, 0);
     s->in = sparse_run_begin(s, 1);
     s->all = sparse_run_begin(s, 2);
+    s->all->base = s->acc->base;
     sparse_slice_encode(s, sparse_all(s), s->acc);
     for (s->k = 1; s->k < p + WINDOW; s->k++) {
         STEP_AWAIT(sparse_wait_slot(s, s->k % WINDOW));
@@ -68,6 +59,7 @@ enum sparse_status sparse_scatter_pairwise(struct sparse_slice *s)
         collect(s, s->k - WINDOW);
         if (s->k < p) start(s, s->k);
     }
-    add_all(s);
+    if (s->count[own] > 0) s->all->at[own] = s->acc->at[own];
+    sparse_slice_pile(s, own, s->all);
     STEP_END;
 }

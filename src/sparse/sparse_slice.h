@@ -108,6 +108,9 @@ void sparse_slice_merge(struct sparse_slice *s, struct sparse_span span, const s
 void sparse_slice_decode(struct sparse_slice *s, struct sparse_span span, const struct sparse_run *run);
 void sparse_slice_into(struct sparse_slice *s, struct sparse_span span, const struct sparse_run *run, bool run_is_right);
 
+/* Writes one part into the output: every rank's contribution to it, in rank order. `all` has them by rank, and is used up. */
+void sparse_slice_pile(struct sparse_slice *s, size_t part, struct sparse_run *all);
+
 /* Begin to send positions that lie next to each other in `run`; to receive them at `memory`. At most one message per slot. */
 void sparse_send(struct sparse_slice *s, int slot, const struct sparse_run *run, struct sparse_span span, int peer);
 void sparse_receive(struct sparse_slice *s, int slot, char *memory, struct sparse_span span, int peer);
