@@ -22,8 +22,10 @@ class C(emit_body.Dialect):
         call = f"P{self.name}({', '.join(self.function.arguments)});"
         if self.function.action == "coll_init":
             return [f"if (LUCID_UNLIKELY(lucid_reduce_wanted())) lucid_reduce_leave({own});", f"const int rc = {call}"]
-        taken = f"lucid_reduce_begin({own}, request, &rc)" if self.function.action == "icoll" else f"lucid_reduce_run({own}, &rc)"
-        return ["int rc = MPI_SUCCESS;", f"if (LUCID_LIKELY(!lucid_reduce_wanted()) || !{taken})", f"    rc = {call}"]
+        nonblocking = self.function.action == "icoll"
+        taken = f"lucid_reduce_begin({own}, request, &rc)" if nonblocking else f"lucid_reduce_run({own}, &rc)"
+        left = [] if nonblocking else ["if (LUCID_UNLIKELY(lucid_reduce_wanted())) lucid_reduce_left();"]
+        return ["int rc = MPI_SUCCESS;", f"if (LUCID_LIKELY(!lucid_reduce_wanted()) || !{taken})", f"    rc = {call}", *left]
 
     def arranged_call(self, adjacent):
         other = {"comm": "arranged", "reorder": "arranged == comm ? reorder : 0"}

@@ -70,7 +70,7 @@ class Fortran(emit_body.Dialect):
 
     def reduction_call(self, own):
         # a buffer that comes as a descriptor may be an array section: the library's
-        lines = self.call()
+        lines, left = self.call(), []
         here = [*self.values(own), *(f"void *const {name} = f_{name};" for name in ("sendbuf", "recvbuf"))]
         if self.function.action == "coll_init":
             here.append(f"lucid_reduce_leave({own});")
@@ -79,8 +79,9 @@ class Fortran(emit_body.Dialect):
                      "if (taken) {", "    *ierror = own;", "    *(MPI_Fint *)f_request = PMPI_Request_c2f(made);", "}"]
         else:
             here += ["int own = MPI_SUCCESS;", f"taken = lucid_reduce_run({own}, &own);", "if (taken) *ierror = own;"]
+            left.append("if (LUCID_UNLIKELY(lucid_reduce_wanted())) lucid_reduce_left();")
         wanted = ["if (LUCID_UNLIKELY(lucid_reduce_wanted()) && !descriptors) {", *("    " + line for line in here), "}"]
-        return [*lines[:-2], "bool taken = false;", *wanted, f"if (!taken) {lines[-2]}", lines[-1]]
+        return [*lines[:-2], "bool taken = false;", *wanted, f"if (!taken) {lines[-2]}", *left, lines[-1]]
 
     def values(self, text):
         return [self.value(name) for name in emit_body.used(text, self.arguments) if name not in BUFFERS]

@@ -40,6 +40,9 @@ LUCID_INTERNAL void lucid_reduce_open(void);
  * communicator's error handler has been called. Collective where the core takes part. */
 LUCID_INTERNAL bool lucid_reduce_run(const struct lucid_reduction *reduction, int *rc);
 
+/* The library has run a call that lucid_reduce_run() has left alone. */
+LUCID_INTERNAL void lucid_reduce_left(void);
+
 /* The same for a nonblocking call: begins it and makes its request, or leaves it alone. */
 LUCID_INTERNAL bool lucid_reduce_begin(const struct lucid_reduction *reduction, MPI_Request *request, int *rc);
 

@@ -72,7 +72,7 @@ static void measure(struct lucid_reduce_comm *own)
     const struct sparse_surroundings surroundings = {on_my_node, NULL, own};
     struct sparse_rates rates;
     own->measured = true; /* or never */
-    if (!find_nodes(own)) return;
+    if (!own->parameters.clock || !find_nodes(own)) return;
     if (sparse_measure(&own->transport, 0, &surroundings, &rates) == 0) own->parameters.rates = rates;
 }
 

@@ -76,7 +76,7 @@ static double gain(const struct record *record, double growth, const struct spar
                                        .commutative = true, .density = (double)f->exceptions / (double)f->elements, .growth = growth};
     if (estimate.elements * estimate.size < parameters->short_bytes) return 1;
     enum sparse_kind kind = (enum sparse_kind)record->kind;
-    struct sparse_choice choice = sparse_choose(kind, true, &estimate, parameters);
+    struct sparse_choice choice = sparse_choose(kind, true, &estimate, parameters, NULL);
     if (choice.algorithm == SPARSE_LIBRARY) return 1;
     return sparse_cost(SPARSE_LIBRARY, choice.algorithm, true, &estimate, parameters) /
            sparse_cost(choice.algorithm, choice.algorithm, choice.dense, &estimate, parameters);

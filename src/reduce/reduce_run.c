@@ -128,6 +128,19 @@ static enum sparse_status go_on(struct lucid_reduce_comm *own, struct sparse_col
     return status;
 }
 
+/* Whose call of this thread the library is running. */
+static _Thread_local struct lucid_reduce_comm *passed_on;
+
+void lucid_reduce_left(void)
+{
+    struct lucid_reduce_comm *own = passed_on;
+    if (!own) return;
+    passed_on = NULL;
+    pthread_mutex_lock(&own->lock);
+    sparse_state_passed(own->state, &own->parameters);
+    pthread_mutex_unlock(&own->lock);
+}
+
 /* False: it is the library's. */
 static bool run(const struct lucid_reduction *reduction, size_t *counts, const struct sparse_operator *operator, int *rc)
 {
@@ -137,9 +150,13 @@ static bool run(const struct lucid_reduction *reduction, size_t *counts, const s
     struct sparse_outcome outcome = {.error = SPARSE_NO_MEMORY, .peer = -1};
     if (!own) return false;
     lucid_reduce_describe(reduction, own, counts, operator, 0, &call);
+    call.blocking = true;
     enum sparse_status status = create(&call, own, &collective);
     if (status == SPARSE_PENDING) status = go_on(own, collective, &outcome);
-    if (status == SPARSE_NOT_OURS) return false;
+    if (status == SPARSE_NOT_OURS) {
+        passed_on = own;
+        return false;
+    }
     *rc = lucid_reduce_account(reduction, &outcome, own->transport.rank);
     return true;
 }

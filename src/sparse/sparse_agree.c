@@ -7,10 +7,10 @@
 #include "sparse_step.h"
 
 void sparse_agree_init(struct sparse_agreement *a, const struct sparse_transport *transport, int tag, struct sparse_record *record,
-                       bool cannot, bool stays, double density, const struct sparse_learned *learned)
+                       uint32_t flags, uint32_t took, double density, const struct sparse_learned *learned)
 {
     *a = (struct sparse_agreement){.transport = transport, .tag = tag, .record = record};
-    a->terms = (struct sparse_terms){.magic = SPARSE_MAGIC, .ranks = 1, .cannot = cannot, .stays = stays,
+    a->terms = (struct sparse_terms){.magic = SPARSE_MAGIC, .ranks = 1, .flags = flags, .took = took,
                                     .density = (uint64_t)(density * 0x1p32)};
     if (learned) {
         a->terms.observed = 1;
@@ -79,8 +79,8 @@ static enum sparse_status take(struct sparse_agreement *a, bool replace, int pee
         return SPARSE_DONE;
     }
     a->terms.ranks += other->ranks;
-    a->terms.cannot += other->cannot;
-    a->terms.stays += other->stays;
+    a->terms.flags |= other->flags;
+    if (other->took > a->terms.took) a->terms.took = other->took;
     a->terms.observed += other->observed;
     a->terms.density += other->density;
     a->terms.growth += other->growth;

@@ -14,9 +14,15 @@ struct sparse_learned {
 /* On the wire as it is: all ranks run the same library on the same kind of machine, else `magic` differs. */
 struct sparse_terms {
     uint32_t magic, ranks;     /* SPARSE_MAGIC; ranks that these are the sums of */
-    uint32_t cannot, observed; /* ranks without memory; ranks that have learned the growth and the bytes */
-    uint32_t stays, unused;    /* ranks that may not pass the call on */
+    uint32_t flags, observed;  /* of any rank, SPARSE_...; ranks that have learned the growth and the bytes */
+    uint32_t took, unused;     /* the most of what a rank's last call took, in microseconds */
     uint64_t density, growth, per_exception; /* sums, in 2^-32, 2^-20 and 2^-20 */
+};
+
+enum {
+    SPARSE_CANNOT = 1, /* has no memory */
+    SPARSE_STAYS = 2,  /* may not pass the call on */
+    SPARSE_STALE = 4,  /* has had nothing to learn from for a while */
 };
 
 #define SPARSE_MAGIC UINT32_C(0x4c535031) /* "LSP1" */
@@ -32,7 +38,7 @@ struct sparse_agreement {
 };
 
 void sparse_agree_init(struct sparse_agreement *a, const struct sparse_transport *transport, int tag, struct sparse_record *record,
-                       bool cannot, bool stays, double density, const struct sparse_learned *learned);
+                       uint32_t flags, uint32_t took, double density, const struct sparse_learned *learned);
 
 /* Resumable. SPARSE_FAILED also for numbers that are none of ours: then this rank cannot know what the others do. */
 enum sparse_status sparse_agree(struct sparse_agreement *a);

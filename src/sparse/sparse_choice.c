@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The choice: every rank evaluates the same formulas (sparse_model.c) on the same agreed numbers and takes the cheapest of the
- * algorithms of the kind, encoded or dense, or the MPI library's own routine unless ours gains at least the margin. */
+ * algorithms of the kind, encoded or dense, or the MPI library's own routine unless ours gains at least the margin. Where calls of
+ * the shape have been timed, that counts, too (sparse_trial.c). */
 #include "sparse_state.h"
+
+#include <math.h>
 
 /* Without anything learned, inputs are taken for independent. */
 #define INDEPENDENT 1.0
@@ -23,6 +26,7 @@ struct sparse_estimate sparse_choice_estimate(const struct sparse_call *call, co
     double looked = (double)parameters->sample_lines * 64 / (double)call->operator.size * call->transport->size;
     if (looked > 1 && e.density * looked < 1) e.density = 1 / looked;
     e.learned = terms->observed > 0;
+    e.stale = e.learned && terms->flags & SPARSE_STALE;
     if (e.learned) {
         e.growth = (double)terms->growth / 0x1p20 / terms->observed;
         e.per_exception = (double)terms->per_exception / 0x1p20 / terms->observed;
@@ -30,7 +34,7 @@ struct sparse_estimate sparse_choice_estimate(const struct sparse_call *call, co
     return e;
 }
 
-/* Does not merge, and so shows nothing of how unions grow: taken on knowledge only. */
+/* Does not merge, and so shows nothing of how unions grow: taken on knowledge only, and now and then another one in its place. */
 static bool shows_nothing(enum sparse_algorithm algorithm)
 {
     return algorithm == SPARSE_REDUCE_DIRECT || algorithm == SPARSE_ALLREDUCE_RING || algorithm == SPARSE_SCATTER_PAIRWISE;
@@ -41,26 +45,68 @@ bool sparse_choice_forced(enum sparse_kind kind, const struct sparse_parameters 
     return parameters->algorithm >= ranges[kind].first && parameters->algorithm <= ranges[kind].last;
 }
 
-struct sparse_choice sparse_choose(enum sparse_kind kind, bool may_pass_on, const struct sparse_estimate *estimate,
-                                   const struct sparse_parameters *parameters)
+static struct sparse_choice passed_on(double predicted)
 {
-    struct range range = ranges[kind];
-    struct sparse_choice best = {SPARSE_LIBRARY, false};
-    double least = 0;
-    bool forced = sparse_choice_forced(kind, parameters);
-    if (forced) range.first = range.last = parameters->algorithm;
+    return (struct sparse_choice){.algorithm = SPARSE_LIBRARY, .predicted = predicted};
+}
+
+/* The cheapest by the formulas, of ours. */
+static struct sparse_choice cheapest(struct range range, bool forced, const struct sparse_estimate *estimate,
+                                     const struct sparse_parameters *parameters)
+{
+    struct sparse_choice best = passed_on(0);
     for (enum sparse_algorithm a = range.first; a <= range.last; a++)
         for (int dense = parameters->dense; dense < 2; dense++) {
             if (forced && dense != parameters->dense) continue;
             if (!forced && !estimate->learned && shows_nothing(a)) continue;
             double cost = sparse_cost(a, a, dense, estimate, parameters);
-            if (best.algorithm == SPARSE_LIBRARY || cost < least) {
-                best = (struct sparse_choice){a, dense};
-                least = cost;
-            }
+            if (best.algorithm == SPARSE_LIBRARY || cost < best.predicted)
+                best = (struct sparse_choice){a, dense, (int)(a - range.first) + 1, cost};
         }
-    if (!may_pass_on || forced || parameters->always) return best;
-    if (best.dense || least * parameters->margin > sparse_cost(SPARSE_LIBRARY, range.first, true, estimate, parameters))
-        return (struct sparse_choice){SPARSE_LIBRARY, false};
     return best;
+}
+
+/* The cheapest of the kind that merges. */
+static struct sparse_choice to_learn(struct range range, const struct sparse_estimate *estimate,
+                                     const struct sparse_parameters *parameters)
+{
+    struct sparse_choice best = passed_on(0);
+    for (enum sparse_algorithm a = range.first; a <= range.last; a++) {
+        if (shows_nothing(a)) continue;
+        double cost = sparse_cost(a, a, false, estimate, parameters);
+        if (best.algorithm == SPARSE_LIBRARY || cost < best.predicted)
+            best = (struct sparse_choice){a, false, (int)(a - range.first) + 1, cost};
+    }
+    return best;
+}
+
+static struct sparse_choice by_trial(struct range range, double library, const struct sparse_estimate *estimate,
+                                     const struct sparse_parameters *parameters, struct sparse_trial *trial)
+{
+    struct sparse_parameters twin = *parameters;
+    twin.dense = true;
+    struct sparse_choice dense = cheapest(range, false, estimate, &twin);
+    struct sparse_contest contest = {1, {library}, sparse_cost_of_asking(estimate, parameters), parameters->margin};
+    for (enum sparse_algorithm a = range.first; a <= range.last; a++)
+        contest.cost[contest.n++] = !estimate->learned && shows_nothing(a) ? INFINITY : sparse_cost(a, a, false, estimate, parameters);
+    contest.cost[contest.n++] = dense.predicted;
+    int i = sparse_trial_choose(trial, &contest);
+    if (i == 0) return passed_on(library);
+    if (i < contest.n - 1) return (struct sparse_choice){range.first + (unsigned)i - 1, false, i, contest.cost[i]};
+    dense.contender = i;
+    return dense;
+}
+
+struct sparse_choice sparse_choose(enum sparse_kind kind, bool may_pass_on, const struct sparse_estimate *estimate,
+                                   const struct sparse_parameters *parameters, struct sparse_trial *trial)
+{
+    struct range range = ranges[kind];
+    bool forced = sparse_choice_forced(kind, parameters);
+    if (forced) range.first = range.last = parameters->algorithm;
+    struct sparse_choice best = cheapest(range, forced, estimate, parameters);
+    if (!may_pass_on || forced || parameters->always) return best;
+    double library = sparse_cost(SPARSE_LIBRARY, range.first, true, estimate, parameters);
+    if (trial && !parameters->dense) best = by_trial(range, library, estimate, parameters, trial);
+    else if (best.dense || best.predicted * parameters->margin > library) best = passed_on(library);
+    return estimate->stale && shows_nothing(best.algorithm) ? to_learn(range, estimate, parameters) : best;
 }

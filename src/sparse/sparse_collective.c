@@ -59,6 +59,11 @@ void sparse_state_destroy(struct sparse_state *state)
     free(state);
 }
 
+void sparse_state_passed(struct sparse_state *state, const struct sparse_parameters *parameters)
+{
+    if (state->trials.outside) sparse_trials_end(&state->trials, parameters->clock());
+}
+
 static size_t all_elements(const struct sparse_call *call)
 {
     size_t sum = 0, p = (size_t)call->transport->size;
@@ -135,6 +140,17 @@ static bool make_room(struct sparse_collective *c)
     return c->memory != NULL;
 }
 
+/* All processes alike. */
+static bool timed(const struct sparse_collective *c)
+{
+    return c->call.blocking && c->parameters.clock;
+}
+
+static uint32_t flags_of(const struct sparse_collective *c, bool room)
+{
+    return (room ? 0 : SPARSE_CANNOT) | (c->call.may_pass_on ? 0 : SPARSE_STAYS) | (sparse_class_stale(c->class) ? SPARSE_STALE : 0);
+}
+
 enum sparse_status sparse_collective_create(const struct sparse_call *call, struct sparse_collective **collective)
 {
     size_t elements = all_elements(call);
@@ -147,11 +163,24 @@ enum sparse_status sparse_collective_create(const struct sparse_call *call, stru
     c->status = SPARSE_PENDING;
     c->class = sparse_state_class(call->state, elements * call->operator.size);
     c->sampled = sparse_sample(&call->operator, call->input, elements, c->parameters.sample_lines);
-    bool cannot = !make_room(c);
-    sparse_agree_init(&c->agreement, call->transport, call->tag, &c->record, cannot, !call->may_pass_on, c->sampled,
-                      c->class->observed ? &c->class->learned : NULL);
+    sparse_agree_init(&c->agreement, call->transport, call->tag, &c->record, flags_of(c, make_room(c)),
+                      timed(c) ? call->state->trials.took : 0, c->sampled, c->class->observed ? &c->class->learned : NULL);
     *collective = c;
     return SPARSE_PENDING;
+}
+
+static void choose(struct sparse_collective *c, bool may_pass_on, const struct sparse_estimate *estimate)
+{
+    struct sparse_trials *trials = &c->call.state->trials;
+    struct sparse_trial *trial = NULL;
+    if (timed(c)) {
+        sparse_trials_learn(trials, c->agreement.terms.took);
+        trial = sparse_trials_at(trials, c->call.kind, c->elements * c->call.operator.size, estimate->density);
+    }
+    c->choice = sparse_choose(c->call.kind, may_pass_on, estimate, &c->parameters, trial);
+    if (!trial) return;
+    sparse_trials_begin(trials, trial, c->choice.contender, c->choice.predicted, c->parameters.clock());
+    trials->outside = c->choice.algorithm == SPARSE_LIBRARY;
 }
 
 /* Sets the choice; false when it is the library's own routine's turn, or nobody's. */
@@ -160,12 +189,12 @@ static bool decide(struct sparse_collective *c)
     const struct sparse_terms *terms = &c->agreement.terms;
     struct sparse_estimate estimate = sparse_choice_estimate(&c->call, &c->parameters, c->elements, terms);
     c->agreed = estimate.density;
-    const bool may_pass_on = terms->stays == 0;
-    if (terms->cannot > 0) {
+    const bool may_pass_on = !(terms->flags & SPARSE_STAYS);
+    if (terms->flags & SPARSE_CANNOT) {
         if (!may_pass_on) c->record.error = SPARSE_NO_MEMORY;
         return false;
     }
-    c->choice = sparse_choose(c->call.kind, may_pass_on, &estimate, &c->parameters);
+    choose(c, may_pass_on, &estimate);
     if (may_pass_on && !c->call.unordered) sparse_class_answer(c->class, c->choice.algorithm == SPARSE_LIBRARY);
     return c->choice.algorithm != SPARSE_LIBRARY;
 }
@@ -218,6 +247,7 @@ static enum sparse_status finish(struct sparse_collective *c)
 {
     if (c->record.error != SPARSE_NO_ERROR) return SPARSE_FAILED;
     if (parked(c)) memcpy(c->call.output, parked(c), c->plan.result);
+    if (timed(c)) sparse_trials_end(&c->call.state->trials, c->parameters.clock());
     if (!c->choice.dense) sparse_class_learn(c->class, &c->record);
     return SPARSE_DONE;
 }

@@ -54,6 +54,10 @@ struct sparse_collective;
 struct sparse_state *sparse_state_create(void); /* NULL: no memory; run without Lucid */
 void sparse_state_destroy(struct sparse_state *state);
 
+/* The library's own routine has run the last blocking call on this state, which was passed on (SPARSE_NOT_OURS). Without it that
+ * call's time is not known, which does no harm. */
+void sparse_state_passed(struct sparse_state *state, const struct sparse_parameters *parameters);
+
 struct sparse_call {
     enum sparse_kind kind;
     /* The rank's own vector. MPI_IN_PLACE: pass the receive buffer as both, where MPI takes the input from it. */
@@ -81,6 +85,9 @@ struct sparse_call {
     /* Calls of the state are created before this one is decided: it does not count in the back-off, and is always looked at. The
      * same on all ranks; `may_pass_on` may differ: one rank that may not is enough to keep the call here. */
     bool unordered;
+    /* A blocking call: what it takes is measured, unless parameters.clock is NULL, and counts in later choices. Nothing else runs
+     * on the state before it is done, by the library's own routine where it is passed on: sparse_state_passed() then says when. */
+    bool blocking;
 };
 
 /* Decides what can be decided without a message: SPARSE_NOT_OURS for one rank, no elements, vectors shorter than

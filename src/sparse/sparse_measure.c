@@ -28,7 +28,7 @@ static struct measured {
     struct sparse_rates rates;
 } last; /* communicators of one shape follow each other */
 
-static double now(void)
+double sparse_seconds(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -109,9 +109,9 @@ static int exchange(const struct meter *meter, const struct ring *ring, size_t b
 static int shift(const struct meter *meter, const struct ring *ring, size_t bytes, double *seconds)
 {
     int rc = 0;
-    double start = now();
+    double start = sparse_seconds();
     for (int i = 0; i < ROUNDS && !rc; i++) rc = exchange(meter, ring, bytes);
-    *seconds = (now() - start) / ROUNDS;
+    *seconds = (sparse_seconds() - start) / ROUNDS;
     return rc;
 }
 

@@ -22,4 +22,7 @@ struct sparse_surroundings {
 int sparse_measure(const struct sparse_transport *transport, int tag, const struct sparse_surroundings *surroundings,
                    struct sparse_rates *rates);
 
+/* Seconds of a clock that only goes forward. */
+double sparse_seconds(void);
+
 #endif

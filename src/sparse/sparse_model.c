@@ -221,9 +221,10 @@ bool sparse_ring_doubles(int ranks)
 
 int sparse_ring_room(int ranks, size_t slice_bytes)
 {
-    const size_t most = (size_t)32 << 20;
-    if (ranks <= 4 || 16 * slice_bytes > most) return 4;
-    return ranks < 16 ? ranks : 16;
+    const size_t most = (size_t)15 << 20; /* two lanes' are within what a communicator keeps (parameters.keep) */
+    int room = slice_bytes < most / 16 ? 16 : (int)(most / slice_bytes);
+    if (room > ranks) room = ranks;
+    return room > 4 ? room : 4;
 }
 
 static double seconds(enum sparse_algorithm algorithm, bool dense, bool library, const struct sparse_estimate *e,
@@ -266,4 +267,12 @@ double sparse_cost(enum sparse_algorithm algorithm, enum sparse_algorithm like, 
 {
     if (algorithm == SPARSE_LIBRARY) return library(like, estimate, parameters);
     return seconds(algorithm, dense, false, estimate, parameters);
+}
+
+double sparse_cost_of_asking(const struct sparse_estimate *e, const struct sparse_parameters *parameters)
+{
+    struct costs c = {.estimate = e, .rates = &parameters->rates, .cube = 1};
+    for (; c.cube <= e->ranks / 2; c.cube *= 2) message(&c, c.cube, 48);
+    for (int fold = 0; fold < 2 && c.cube < e->ranks; fold++) message(&c, 1, 48);
+    return c.latency + c.wire;
 }

@@ -55,6 +55,9 @@ struct sparse_parameters {
     bool dense;            /* forces the dense form: the twin to compare with */
     bool always;           /* never the library's own routine, whatever the length or density (tests, measurements) */
     struct sparse_rates rates;
+    /* Seconds since whenever. NULL: nothing is timed, and the choice follows from the inputs and the rates alone: the same in
+     * every run. The same on all ranks in that respect. */
+    double (*clock)(void);
     void *(*allocate)(void *context, size_t bytes); /* NULL: malloc and free */
     void (*release)(void *context, void *memory);
     void *memory_context;
@@ -74,6 +77,7 @@ struct sparse_estimate {
     /* Encoded bytes of an exception: size where they come in clusters, size + 2 (or 0) where they are scattered. */
     double per_exception;
     bool learned;          /* growth and per_exception come from earlier calls */
+    bool stale;            /* ... and should be looked at again */
 };
 
 /* Share of elements that are exceptions in the union of `k` ranks. */
@@ -91,6 +95,9 @@ int sparse_ring_room(int ranks, size_t slice_bytes);
 /* Whether so many ranks gather the vectors by doubling instead (sparse_allreduce_ring.c). */
 enum { SPARSE_RING_DOUBLES = 32 };
 bool sparse_ring_doubles(int ranks);
+
+/* Seconds of the agreement, which precedes ours, and the library's own routine only where it is not known to be the one. */
+double sparse_cost_of_asking(const struct sparse_estimate *estimate, const struct sparse_parameters *parameters);
 
 /* Seconds of the slowest rank; SPARSE_LIBRARY: a good dense routine of the same kind as `like`. */
 double sparse_cost(enum sparse_algorithm algorithm, enum sparse_algorithm like, bool dense, const struct sparse_estimate *estimate,

@@ -73,7 +73,7 @@ static size_t need_of(const struct sparse_plan *plan, enum sparse_algorithm algo
 size_t sparse_plan_slices(const struct sparse_plan *plan, enum sparse_algorithm algorithm)
 {
     size_t slices = plan->slices, most = plan->elements;
-    while (slices < most && need_of(plan, algorithm, slices) > plan->areas) slices *= 2;
+    while (slices < most && need_of(plan, algorithm, slices) > plan->areas) slices += (slices + 7) / 8;
     return slices;
 }
 

@@ -2,6 +2,8 @@
 /* sparse_settings.c: see sparse_settings.h. */
 #include "sparse_settings.h"
 
+#include "sparse_measure.h"
+
 #include <string.h>
 
 enum sparse_algorithm sparse_algorithm_named(const char *name)
@@ -20,4 +22,5 @@ void sparse_settings(const struct lucid_params *user, struct sparse_parameters *
     parameters->algorithm = sparse_algorithm_named(user->sparse_algorithm);
     parameters->dense = user->sparse_dense;
     parameters->always = user->sparse_always;
+    parameters->clock = user->sparse_reproducible ? NULL : sparse_seconds;
 }

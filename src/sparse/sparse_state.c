@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-enum { FORGETS_AFTER = 16 };
+enum { STALE_AFTER = 16 };
 
 struct sparse_class *sparse_state_class(struct sparse_state *state, size_t bytes)
 {
@@ -29,7 +29,7 @@ void sparse_class_learn(struct sparse_class *class, const struct sparse_record *
 {
     const struct sparse_tally *input = &record->input, *joined = &record->joined;
     if (input->elements == 0 || joined->elements == 0 || input->exceptions == 0 || record->joined_ranks <= 1) {
-        if (++class->since >= FORGETS_AFTER) class->observed = false;
+        if (++class->since > STALE_AFTER) class->observed = false;
         return;
     }
     class->since = 0;
@@ -43,6 +43,11 @@ void sparse_class_learn(struct sparse_class *class, const struct sparse_record *
     }
     class->learned = new;
     class->observed = true;
+}
+
+bool sparse_class_stale(const struct sparse_class *class)
+{
+    return class->observed && class->since == STALE_AFTER;
 }
 
 void *sparse_state_borrow(struct sparse_state *state, const struct sparse_parameters *parameters, size_t bytes)

@@ -6,6 +6,7 @@
 
 #include "sparse_agree.h"
 #include "sparse_collective.h"
+#include "sparse_trial.h"
 
 enum { SPARSE_CLASSES = 64 };
 
@@ -27,6 +28,7 @@ struct sparse_scratch {
 
 struct sparse_state {
     struct sparse_class classes[SPARSE_CLASSES];
+    struct sparse_trials trials;
     struct sparse_scratch scratch;
     struct sparse_collective *spare; /* for a call that has no memory for its handle */
     bool spare_lent;
@@ -40,9 +42,11 @@ bool sparse_class_looks(struct sparse_class *class, const struct sparse_paramete
 /* The answer of a blocking call. */
 void sparse_class_answer(struct sparse_class *class, bool library);
 
-/* What the merges have shown. Algorithms without merges show nothing: what is known is forgotten after some calls, or a ring
- * would go on after the inputs have ceased to be disjoint. */
+/* What the merges have shown. Algorithms without merges show nothing, and a ring would go on after the inputs have ceased to be
+ * disjoint: what is known is stale after some calls, so that one with merges runs in a ring's place, and forgotten when that has
+ * shown nothing either. */
 void sparse_class_learn(struct sparse_class *class, const struct sparse_record *record);
+bool sparse_class_stale(const struct sparse_class *class);
 
 /* Memory of at least `bytes` bytes: the state's, or new. */
 void *sparse_state_borrow(struct sparse_state *state, const struct sparse_parameters *parameters, size_t bytes);
@@ -51,6 +55,8 @@ void sparse_state_return(struct sparse_state *state, const struct sparse_paramet
 struct sparse_choice {
     enum sparse_algorithm algorithm;
     bool dense;
+    int contender;    /* the library's routine is 0, an algorithm its place among those of its kind, from 1 on */
+    double predicted; /* seconds, by the formulas; 0: not looked at */
 };
 
 /* Whether the parameters name an algorithm of this kind. */
@@ -60,8 +66,9 @@ bool sparse_choice_forced(enum sparse_kind kind, const struct sparse_parameters 
 struct sparse_estimate sparse_choice_estimate(const struct sparse_call *call, const struct sparse_parameters *parameters,
                                               size_t elements, const struct sparse_terms *terms);
 
-/* A function of its arguments only, which are the same on all ranks. */
+/* A function of its arguments only, which are the same on all ranks. `trial`: what calls of this shape have taken; NULL: by the
+ * formulas alone. */
 struct sparse_choice sparse_choose(enum sparse_kind kind, bool may_pass_on, const struct sparse_estimate *estimate,
-                                   const struct sparse_parameters *parameters);
+                                   const struct sparse_parameters *parameters, struct sparse_trial *trial);
 
 #endif

@@ -109,6 +109,13 @@ static void make_vectors(struct run *run)
     for (int r = 0; r < run->trial->ranks; r++) make_vector(run, r);
 }
 
+static double on_the_clock; /* of the rank that goes on */
+
+static double rank_clock(void)
+{
+    return on_the_clock;
+}
+
 static void create(struct run *run, int rank)
 {
     const struct sim_trial *t = run->trial;
@@ -116,11 +123,12 @@ static void create(struct run *run, int rank)
         .kind = t->kind, .input = run->input[rank], .output = run->output[rank], .count = t->count,
         .counts = t->irregular ? run->counts : NULL, .operator = run->operator, .root = t->root,
         .transport = sim_transport(run->sim, rank), .tag = TAG, .state = run->states[rank], .parameters = &run->parameters[rank],
-        .may_pass_on = t->may_pass_on};
+        .may_pass_on = t->may_pass_on, .blocking = t->timed};
     run->memory[rank] = t->without_memory == rank + 1 ? t->memory_after : 1000000;
     run->parameters[rank] = t->parameters;
     run->parameters[rank].allocate = limited_allocate;
     run->parameters[rank].release = limited_release;
+    if (t->timed) run->parameters[rank].clock = rank_clock;
     run->parameters[rank].memory_context = &run->memory[rank];
     run->status[rank] = sparse_collective_create(&call, &run->collective[rank]);
 }
@@ -128,6 +136,7 @@ static void create(struct run *run, int rank)
 static bool step(void *context, int rank)
 {
     struct run *run = context;
+    on_the_clock = sim_count(run->sim, rank)->clock;
     if (run->status[rank] == SPARSE_PENDING) run->status[rank] = sparse_collective_step(run->collective[rank]);
     return run->status[rank] != SPARSE_PENDING;
 }
@@ -219,6 +228,15 @@ static void clean_up(struct run *run, bool own_states)
     free(run->parameters);
 }
 
+static void run_the_library_s(struct run *run)
+{
+    for (int r = 0; r < run->trial->ranks; r++) {
+        if (run->status[r] != SPARSE_NOT_OURS) continue;
+        on_the_clock = sim_count(run->sim, r)->clock + run->trial->library;
+        sparse_state_passed(run->states[r], &run->parameters[r]);
+    }
+}
+
 bool sim_trial_run(const struct sim_trial *trial, struct sparse_state **states, struct sim_report *report)
 {
     size_t p = (size_t)trial->ranks;
@@ -244,6 +262,7 @@ bool sim_trial_run(const struct sim_trial *trial, struct sparse_state **states, 
     for (int r = 0; r < trial->ranks; r++) count_rank(&run, r, report);
     report->data_messages = sim_messages(run.sim);
     report->time = sim_time(run.sim);
+    if (trial->timed) run_the_library_s(&run);
     judge(&run, report);
     clean_up(&run, states == NULL);
     return !report->stuck && report->wrong == 0 && report->touched == 0;

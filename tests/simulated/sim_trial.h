@@ -20,6 +20,8 @@ struct sim_trial {
     struct sparse_parameters parameters;
     int without_memory; /* on this rank (from 1; 0: nowhere) allocations fail after `memory_after` */
     long memory_after;
+    bool timed;         /* a blocking call, and parameters.clock the rank's simulated one */
+    double library;     /* seconds that the library's own routine takes of a timed call */
     bool fast;          /* neither reference nor comparison: volumes only */
 };
 

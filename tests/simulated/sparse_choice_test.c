@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "sim_trial.h"
+#include "sparse_trial.h"
 #include "unit.h"
 
 enum { RANKS = 16, MIB = 131072 /* doubles */ };
@@ -154,6 +155,95 @@ static void test_growth_is_learned(void **state)
     sim_states_destroy(states, RANKS);
 }
 
+/* The formulas think that messages travel in no time, and so much of a ring; it is tried, and left. */
+static void test_what_is_slow_is_left(void **state)
+{
+    struct sim_trial t = free_trial(SPARSE_ALLREDUCE, 12, SIM_DISJOINT, 0, MIB / 4);
+    struct sparse_state **states = sim_states_create(t.ranks);
+    struct sim_report report = {0};
+    unsigned rings = 0;
+    t.parameters.rates.latency_network = t.parameters.rates.latency_node = 0;
+    t.sim.latency = 0.01;
+    t.sim.bandwidth = 125e6;
+    for (int call = 0; call < 4; call++) report = run(&t, states);
+    assert_int_equal(report.outcome[0].algorithm, SPARSE_ALLREDUCE_RING);
+    t.timed = t.fast = true;
+    t.library = 1000;
+    for (int call = 0; call < 60; call++) rings += run(&t, states).outcome[0].algorithm == SPARSE_ALLREDUCE_RING;
+    assert_in_range(rings, 1, 10);
+    sim_states_destroy(states, t.ranks);
+}
+
+/* How many of 60 calls are left to a library of that speed, of which the formulas think that ours is twice as fast. */
+static int left_to_library(double seconds, bool timed)
+{
+    struct sim_trial t = free_trial(SPARSE_ALLREDUCE, RANKS, SIM_RANDOM, 0.05, MIB / 4);
+    struct sparse_state **states = sim_states_create(t.ranks);
+    int left = 0;
+    t.sim.latency = t.parameters.rates.latency_network;
+    t.sim.bandwidth = t.parameters.rates.bandwidth_network;
+    t.timed = timed;
+    t.library = seconds;
+    t.fast = true;
+    for (int call = 0; call < 60; call++) left += run(&t, states).not_ours == t.ranks;
+    sim_states_destroy(states, t.ranks);
+    return left;
+}
+
+/* A dense vector and a slow library: the dense form takes its place, later on and only there. */
+static void test_dense_form(void **state)
+{
+    struct sim_trial t = free_trial(SPARSE_REDUCE_SCATTER, RANKS, SIM_DENSE, 1, MIB / 4);
+    struct sparse_state **states = sim_states_create(t.ranks);
+    int ours = 0, first = 0;
+    t.sim.latency = t.parameters.rates.latency_network;
+    t.sim.bandwidth = t.parameters.rates.bandwidth_network;
+    t.parameters.every = 4;
+    t.timed = t.fast = true;
+    t.library = 1;
+    for (int call = 0; call < 60; call++) {
+        struct sim_report report = run(&t, states);
+        if (report.done != RANKS) continue;
+        assert_true(report.outcome[0].dense);
+        if (ours++ == 0) first = call;
+    }
+    assert_in_range(first, 4, 20);
+    assert_in_range(ours, 30, 56);
+    sim_states_destroy(states, t.ranks);
+}
+
+static void test_library_is_measured(void **state)
+{
+    assert_in_range(left_to_library(1e-4, true), 40, 58);
+    assert_in_range(left_to_library(1, true), 2, 6); /* it is tried, too */
+    assert_int_equal(left_to_library(1e-4, false), 0);
+}
+
+static void test_trials(void **state)
+{
+    const struct sparse_contest contest = {.n = 5, .cost = {4, 1, 3, INFINITY, 2.5}, .margin = 1.1};
+    struct sparse_trials trials = {0};
+    struct sparse_trial *trial = sparse_trials_at(&trials, 1, 1 << 20, 0.01);
+    unsigned ran[SPARSE_CONTENDERS] = {0};
+    assert_ptr_equal(sparse_trials_at(&trials, 1, (1 << 20) + 8, 0.011), trial);
+    assert_ptr_not_equal(sparse_trials_at(&trials, 2, 1 << 20, 0.01), trial);
+    assert_ptr_not_equal(sparse_trials_at(&trials, 1, 1 << 21, 0.01), trial);
+    assert_ptr_not_equal(sparse_trials_at(&trials, 1, 1 << 20, 0.0001), trial);
+    for (int call = 0; call < 20; call++) {
+        int i = sparse_trial_choose(trial, &contest);
+        ran[i]++;
+        sparse_trials_begin(&trials, trial, i, contest.cost[i], 0);
+        sparse_trials_end(&trials, i == 1 ? 9 : i == 0 ? 5 : 6); /* the second is nine times as slow as predicted */
+        sparse_trials_learn(&trials, trials.took);
+    }
+    assert_int_equal(ran[1], 2);
+    assert_int_equal(ran[3], 0);
+    assert_true(ran[0] > 10); /* 5 s against 6, which was found out */
+    assert_true(fabs(sparse_trial_expected(trial, 1, 1) - 9) < 1e-3);
+    for (int i = 1; i <= SPARSE_TRIALS; i++) (void)sparse_trials_at(&trials, 0, (size_t)1 << (16 + i), 0.5);
+    assert_int_equal(sparse_trials_at(&trials, 1, 1 << 20, 0.01)->contender[0].tried, 0); /* was not used for longest */
+}
+
 static void test_unions(void **state)
 {
     for (double g = 0; g <= 1.5; g += 0.25)
@@ -185,6 +275,8 @@ int main(void)
         cmocka_unit_test(test_ranks_of_different_density),     cmocka_unit_test(test_patience),
         cmocka_unit_test(test_disjoint_inputs),                cmocka_unit_test(test_growth_is_learned),
         cmocka_unit_test(test_learning_is_forgotten),
+        cmocka_unit_test(test_what_is_slow_is_left),           cmocka_unit_test(test_library_is_measured),
+        cmocka_unit_test(test_trials),                         cmocka_unit_test(test_dense_form),
         cmocka_unit_test(test_unions),                         cmocka_unit_test(test_calibration),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

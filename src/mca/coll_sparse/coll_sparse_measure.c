@@ -23,6 +23,7 @@ void coll_sparse_measure(coll_sparse_module_t *module)
     const struct sparse_surroundings surroundings = {on_my_node, progress, module->comm};
     struct sparse_rates rates;
     module->measured = true; /* or never */
+    if (!module->parameters.clock) return;
     if (sparse_measure(&module->transport, coll_sparse_tag(module), &surroundings, &rates) != OMPI_SUCCESS) return;
     module->parameters.rates = rates;
     if (module->transport.rank != 0) return;

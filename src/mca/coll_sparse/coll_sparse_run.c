@@ -71,6 +71,14 @@ size_t coll_sparse_elements(const coll_sparse_module_t *module, const struct col
     return count;
 }
 
+int coll_sparse_passed(coll_sparse_module_t *module, int rc)
+{
+    pthread_mutex_lock(&module->lock);
+    sparse_state_passed(module->state, &module->parameters);
+    pthread_mutex_unlock(&module->lock);
+    return rc;
+}
+
 int coll_sparse_run(coll_sparse_module_t *module, const struct coll_sparse_call *mpi_call)
 {
     struct coll_sparse_user user;
@@ -84,6 +92,7 @@ int coll_sparse_run(coll_sparse_module_t *module, const struct coll_sparse_call 
     if (!module->measured && large) coll_sparse_measure(module);
     pthread_mutex_lock(&module->lock);
     call.tag = coll_sparse_tag(module);
+    call.blocking = true;
     enum sparse_status status = sparse_collective_create(&call, &run);
     if (status == SPARSE_PENDING) {
         while ((status = sparse_collective_step(run)) == SPARSE_PENDING) {

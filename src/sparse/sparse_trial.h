@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the contenders for a reduction have really taken: measured over predicted seconds, by kind, size and density. Formulas
+ * are good at telling how time grows and bad at telling one machine's routine from another's by tens of percent; so the first
+ * calls of a shape try every contender that is predicted to come close, and later ones go by what was seen.
+ *
+ * The same on all ranks: times are those of the slowest rank, from the agreement of the next call (struct sparse_terms), and
+ * everything else follows from agreed numbers. Blocking calls only: others do not come in one order, nor take one's whole
+ * attention. */
+#ifndef LUCID_SPARSE_TRIAL_H
+#define LUCID_SPARSE_TRIAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { SPARSE_CONTENDERS = 5, SPARSE_TRIALS = 16, SPARSE_TRIAL_RATIOS = 3 };
+
+/* Who may run: the library's routine, the kind's algorithms, and the best of their dense forms. */
+struct sparse_contest {
+    int n;
+    double cost[SPARSE_CONTENDERS]; /* predicted seconds; infinite: not allowed. First the library's, last the dense form's */
+    double asking;                  /* seconds of the agreement, which comes before ours */
+    double margin;                  /* by which ours must be better than the library's routine, as a factor */
+};
+
+struct sparse_contender {
+    float ratio[SPARSE_TRIAL_RATIOS]; /* the last ones; one behind the other */
+    uint32_t tried;
+};
+
+/* One shape of call. */
+struct sparse_trial {
+    uint32_t key;  /* 0: free */
+    uint32_t used; /* when last */
+    uint32_t calls;
+    int incumbent;
+    struct sparse_contender contender[SPARSE_CONTENDERS];
+};
+
+struct sparse_trials {
+    struct sparse_trial trial[SPARSE_TRIALS];
+    uint32_t now; /* calls so far */
+    /* The last call, the same on all ranks but for `took`. */
+    struct sparse_trial *last; /* NULL: none that was timed */
+    int contender;
+    double predicted;
+    double began;
+    uint32_t took; /* microseconds of this rank; 0: unknown */
+    bool outside;  /* the library's routine is running */
+};
+
+/* The entry of a shape: a new one takes the place of the one that has not been used for longest. */
+struct sparse_trial *sparse_trials_at(struct sparse_trials *trials, int kind, size_t bytes, double density);
+
+/* Which contender is to run. */
+int sparse_trial_choose(struct sparse_trial *trial, const struct sparse_contest *contest);
+
+/* What contender `i` is expected to take, of which the formulas say `predicted`. */
+double sparse_trial_expected(const struct sparse_trial *trial, int i, double predicted);
+
+/* A call begins, and ends at this rank. */
+void sparse_trials_begin(struct sparse_trials *trials, struct sparse_trial *trial, int contender, double predicted, double now);
+void sparse_trials_end(struct sparse_trials *trials, double now);
+
+/* What the last call took at the slowest rank; 0: unknown. */
+void sparse_trials_learn(struct sparse_trials *trials, uint32_t microseconds);
+
+#endif
