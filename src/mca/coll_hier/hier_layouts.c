@@ -2,12 +2,13 @@
  * hier_layouts.c: layouts of communicators. Communicators whose ranks sit alike share one. What all ranks have agreed on is
  * kept for the life of the process and never evicted: whether an agreement is due must be answered alike on all ranks.
  */
+#define LUCID_WANT_JOB_MAP
+#include "hier.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "hier.h"
 
 typedef struct entry {
     hier_layout_t *layout;
@@ -95,11 +96,21 @@ bool lucid_hier_same_socket(ompi_communicator_t *comm, int rank)
     return rank == ompi_comm_rank(comm) || (proc && OPAL_PROC_ON_LOCAL_SOCKET(proc->super.proc_flags));
 }
 
+/* A process that is not bound is told no more of the others than that they are on its node. */
+static bool knows_sockets(void)
+{
+    static atomic_int known; /* 0: not asked yet, else 1 more than the answer */
+    if (lucid_hier.test_nodes) return true;
+    if (known == 0) known = 1 + lucid_ompi_is_bound();
+    return known == 2;
+}
+
 /* Which local ranks share a socket is known of pairs with this process only; ranks that are not on its own socket are
  * one group. On two sockets that is all there is to know; on more, the agreement finds that the ranks do not see the
  * same. */
 static void add_sockets(ompi_communicator_t *comm, hier_layout_t *layout)
 {
+    if (!knows_sockets()) return;
     int node = layout->node_of[layout->rank], begin = layout->first[node], n = hier_node_size(layout, node);
     int *socket = malloc(sizeof *socket * (size_t)n);
     if (!socket) return;

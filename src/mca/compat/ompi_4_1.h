@@ -151,6 +151,17 @@ static inline bool lucid_ompi_job_map(int *node, int size)
     free(list);
     return had;
 }
+
+/** Whether this process is bound to processors: only then is it known which others share its socket. */
+static inline bool lucid_ompi_is_bound(void)
+{
+    char *place = NULL;
+    int rc;
+    OPAL_MODEX_RECV_VALUE_OPTIONAL(rc, OPAL_PMIX_LOCALITY_STRING, &OPAL_PROC_MY_NAME, &place, OPAL_STRING);
+    bool bound = rc == OPAL_SUCCESS && place != NULL;
+    free(place);
+    return bound;
+}
 #endif
 
 static inline const char *lucid_ompi_session_dir(void)

@@ -100,6 +100,12 @@ static inline bool lucid_ompi_job_map(int *node, int size)
     free(list);
     return true;
 }
+
+/** Whether this process is bound to processors: only then is it known which others share its socket. */
+static inline bool lucid_ompi_is_bound(void)
+{
+    return opal_process_info.locality != NULL;
+}
 #endif
 
 static inline const char *lucid_ompi_session_dir(void)
