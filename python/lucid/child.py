@@ -59,8 +59,9 @@ def _wait(process: subprocess.Popen, watched) -> int:
     while True:
         if process.poll() is not None:
             return process.returncode
-        info = signal.sigtimedwait(watched, 1.0)
-        if info is None or info.si_signo == signal.SIGCHLD or info.si_code == _FROM_KERNEL:
+        # Not sigtimedwait: stopped for longer than its time, it gives a signal that was none (seen in Python 3.11).
+        info = signal.sigwaitinfo(watched)
+        if info.si_signo == signal.SIGCHLD or info.si_code == _FROM_KERNEL:
             continue
         if process.poll() is None:
             process.send_signal(info.si_signo)

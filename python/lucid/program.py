@@ -12,6 +12,7 @@ from typing import NamedTuple, Optional
 from . import places
 from .errors import LucidError
 
+_INTERPRETER = re.compile(r"^(sh|bash|dash|ksh|zsh|g?make|(python|perl)[\d.]*)$")
 _LIBMPI = re.compile(r"^libmpi(ch|_abi|_cray|_gnu\w*|_intel|_nvidia)?\.so(\.\d+)*$")
 
 
@@ -28,6 +29,11 @@ class Program(NamedTuple):
     path: str
     elf: bool
     mpi: Optional[Linked]
+
+    @property
+    def runs_others(self) -> bool:
+        """A script, or what runs scripts: what it is linked with itself says nothing."""
+        return not self.elf or _INTERPRETER.match(os.path.basename(self.path)) is not None
 
 
 def find(word: str) -> str:

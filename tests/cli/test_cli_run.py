@@ -6,6 +6,7 @@ import shutil
 import signal
 import stat
 import subprocess
+import time
 
 import pytest
 
@@ -131,6 +132,19 @@ def test_signals_are_passed_on(fake, tmp_path, number):
     assert err == b"lucid run: no report: the program ended with exit code 7 before MPI_Finalize\n"
 
 
+def test_stopped_and_continued(fake, tmp_path):
+    """As by Ctrl-Z and fg; longer than any single wait of it lasts."""
+    script(tmp_path / "app", "trap 'echo continued; exit 0' CONT", "echo ready", "while :; do sleep 0.05; done")
+    started = subprocess.Popen(command() + ["run", "./app"], cwd=str(tmp_path), env=environment(**fake), stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE)
+    assert started.stdout.readline() == b"ready\n"
+    started.send_signal(signal.SIGSTOP)
+    time.sleep(1.3)
+    started.send_signal(signal.SIGCONT)
+    out, err = started.communicate(timeout=60)
+    assert (started.returncode, out) == (3, b"continued\n"), err
+
+
 def test_one_interrupt_from_the_terminal_is_one_interrupt(fake, tmp_path):
     """What a terminal sends reaches the whole process group; mpirun gives up at the second interrupt."""
     script(tmp_path / "app", "n=0; trap 'n=$((n+1))' INT", "echo ready", "i=0; while [ $i -lt 20 ]; do sleep 0.05; i=$((i+1)); done", "echo times $n")
@@ -193,6 +207,16 @@ def test_program_without_mpi(lucid, fake):
     done = lucid("run", "false", env=fake)
     assert done.code == 1 and done.err.endswith("ended with exit code 1 before MPI_Finalize (%s is not linked with an MPI library)\n"
                                                 % shutil.which("false"))
+
+
+@pytest.mark.parametrize("words", [["./app"], ["sh", "app"], ["sh", "-c", "mpirun ./app"]])
+def test_script_in_which_nothing_is_seen(lucid, fake, tmp_path, words):
+    script(tmp_path / "app", "mpirun true" if words == ["./app"] else "exit 0")
+    done = lucid("run", "--", *words, env=dict(fake, FAKE_REPORT=None))
+    assert done.code == 3 and "not linked" not in done.err
+    assert done.err.startswith(f"lucid run: no report: nothing that {shutil.which(words[0]) or words[0]} ran called MPI_Init ")
+    done = lucid("run", "--", "sh", "-c", "exit 5", env=fake)
+    assert (done.code, done.err) == (5, "lucid run: no report: the program ended with exit code 5 before MPI_Finalize\n")
 
 
 def test_things_that_are_not_programs(lucid, fake, tmp_path):

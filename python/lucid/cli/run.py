@@ -260,7 +260,8 @@ def _fail(line: str, end: child.End) -> int:
 def _why_nothing(end: child.End, found, starter: Optional[str], directory: reports.Directory) -> str:
     """Why there is no report, as far as it can be told from outside."""
     who = starter or "the program"
-    not_mpi = f"{found.path} is not linked with an MPI library" if found is not None and found.elf and found.mpi is None else ""
+    script = found is not None and found.runs_others
+    not_mpi = f"{found.path} is not linked with an MPI library" if found is not None and not script and found.mpi is None else ""
     hint = f" ({not_mpi})" if not_mpi else ""
     if end.signal:
         return f"no report: {who} was killed by signal {end.signal} ({_signal_name(end.signal)}) before MPI_Finalize{hint}"
@@ -270,6 +271,9 @@ def _why_nothing(end: child.End, found, starter: Optional[str], directory: repor
         return f"no report: {not_mpi}"
     if found is not None and found.mpi is not None:
         return f"no report: the program ended without MPI_Finalize, or rank 0 could not write to {directory.shown}"
+    if script and starter is None:
+        return (f"no report: nothing that {found.path} ran called MPI_Init and MPI_Finalize with Lucid's library loaded. A launcher in "
+                "a script may not hand it on to its ranks (Open MPI's: not to other nodes): put 'lucid run --' before the launcher there")
     return (f"no report: no MPI_Init and MPI_Finalize were seen (not an MPI program, or another MPI than Lucid's; or rank 0 "
             f"does not share {directory.shown})")
 
