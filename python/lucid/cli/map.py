@@ -14,6 +14,7 @@ from ..errors import LucidError
 from ..mapping_formats import FORMATS, inverse, parse_fixed, parse_permutation, read_text
 from ..mapping_library import ALGORITHMS
 from ..mapping_machine import processes, read_hosts
+from . import options
 
 _DESCRIPTION = """\
 Finds an order of the ranks in which those that talk much sit near each other, from what a program sent (REPORT: a report
@@ -55,7 +56,7 @@ def setup_parser(commands) -> None:
                         help="FILE gives the place of every rank (as Scotch, KaHIP and VieM do), not the rank of every process")
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
     _search_options(parser)
-    _traffic_options(parser)
+    options.traffic(parser, "weigh")
 
 
 def _search_options(parser) -> None:
@@ -66,16 +67,6 @@ def _search_options(parser) -> None:
     parser.add_argument("--seed", type=_whole, default=0, metavar="N", help="same seed, same order (default 0)")
     parser.add_argument("--threads", type=_whole, default=0, metavar="N", help="threads (default: one per core)")
     parser.add_argument("--fixed", metavar="P=R,...|FILE", help="process P must have rank R")
-
-
-def _traffic_options(parser) -> None:
-    parser.add_argument("--phase", type=int, metavar="LEVEL", help="the phase of this MPI_Pcontrol level")
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument("--class", dest="class_", choices=["all", "p2p", "user", "coll", "osc"], help="class of traffic")
-    which.add_argument("--kind", metavar="KIND[,KIND]", help="kinds of traffic: p2p, bcast, allreduce, put, ...")
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument("--bytes", dest="by", action="store_const", const="bytes", default="bytes", help="weigh bytes (default)")
-    what.add_argument("--messages", dest="by", action="store_const", const="messages", help="weigh messages")
 
 
 def _positive(text: str) -> float:

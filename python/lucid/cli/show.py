@@ -13,6 +13,7 @@ from .. import export, grid, png, reports, sparse_sites, startup, summary, summa
 from ..errors import LucidError
 from ..report import page
 from ..terminal import Terminal
+from . import options
 
 _DESCRIPTION = """\
 Shows a report that `lucid run` left, or any session file: who sent what to whom, by class and kind of traffic, and how much
@@ -42,13 +43,7 @@ def setup_parser(commands) -> None:
                                  formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("report", nargs="?", metavar="REPORT", help="report directory or session file")
     parser.add_argument("-o", "--output", metavar="FILE", help="write FILE: .png, .svg, .html, .mtx or .csv")
-    parser.add_argument("--phase", type=int, metavar="LEVEL", help="the phase of this MPI_Pcontrol level")
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument("--class", dest="class_", choices=["all", "p2p", "user", "coll", "osc"], help="class of traffic")
-    which.add_argument("--kind", metavar="KIND[,KIND]", help="kinds of traffic: p2p, bcast, allreduce, put, ...")
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument("--bytes", dest="by", action="store_const", const="bytes", default="bytes", help="show bytes (default)")
-    what.add_argument("--messages", dest="by", action="store_const", const="messages", help="show messages")
+    options.traffic(parser, "show")
     parser.add_argument("--top", type=int, default=10, metavar="N", help="how many of the largest pairs (default 10)")
     parser.add_argument("--order", choices=["node", "rank"], default="node",
                         help="order of the matrix: each node's ranks together (default), or as numbered")

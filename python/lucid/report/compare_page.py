@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import shlex
 
-from .. import __version__, compare, compare_figure, grid, svg
+from .. import compare, compare_figure, grid, svg
 from ..scale import scale
 from . import page
 from .parts import text
@@ -13,9 +13,9 @@ from .parts import text
 
 def render(found: compare.Comparison) -> str:
     """The page."""
-    return _TEMPLATE.format(
-        title=f"{text(found.a.name)} and {text(found.b.name)}", style=page.resource("page.css"), version=__version__,
-        figure=compare_figure.figure(found), table=_table(found), matrices=_matrices(found), notes=_notes(found))
+    title = f"{text(found.a.name)} and {text(found.b.name)}"
+    return page.document(title, _BODY.format(title=title, figure=compare_figure.figure(found), table=_table(found),
+                                             matrices=_matrices(found), notes=_notes(found)))
 
 
 def _table(found: compare.Comparison) -> str:
@@ -41,19 +41,7 @@ def _notes(found: compare.Comparison) -> str:
     return "".join(f"<li>{text(note)}</li>" for note in found.notes)
 
 
-_TEMPLATE = """\
-<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="generator" content="Lucid {version}">
-<title>{title} · Lucid</title>
-<style>
-{style}</style>
-</head>
-<body>
+_BODY = """\
 <header>
 <p class="kicker">Two runs side by side</p>
 <h1>{title}</h1>
@@ -64,6 +52,4 @@ _TEMPLATE = """\
 <p class="note">Matrices: bytes; row = sender, column = receiver. Logarithmic colours, the same for both; white = nothing.</p>
 <div class="two">{matrices}</div>
 </main>
-</body>
-</html>
 """

@@ -24,8 +24,13 @@ def render(report: str, session: Session, phase, order: str) -> str:
         pages += [views.shown(str(level), f"phase {level}", reports.open_session(report, level), order)
                   for level, _ in reports.phases(report)]
     notes = reports.read_run(directory) if os.path.isfile(os.path.join(directory, "lucid.json")) else None
-    return _TEMPLATE.format(title=parts.text(_title(session)), style=resource("page.css"), script=resource("page.js"),
-                            data=_data(pages), body=_body(pages, notes), version=__version__)
+    return document(parts.text(_title(session)),
+                    _body(pages, notes) + _SCRIPT.format(data=_data(pages), script=resource("page.js")))
+
+
+def document(title: str, body: str) -> str:
+    """A page that needs no other file; the title is HTML already."""
+    return _DOCUMENT.format(title=title, style=resource("page.css"), version=__version__, body=body)
 
 
 def _title(session: Session) -> str:
@@ -64,7 +69,7 @@ def _sessions(pages) -> str:
     return f'<label class="script">part of the run <select id="session">{options}</select></label>'
 
 
-_TEMPLATE = """\
+_DOCUMENT = """\
 <!DOCTYPE html>
 <html lang="en">
 <head>
@@ -77,12 +82,14 @@ _TEMPLATE = """\
 {style}</style>
 </head>
 <body>
-{body}
+{body}</body>
+</html>
+"""
+
+_SCRIPT = """\
 <script type="application/json" id="data">{data}</script>
 <script>
 {script}</script>
-</body>
-</html>
 """
 
 _BODY = """\

@@ -9,11 +9,12 @@
 #include <stdlib.h>
 
 #include "hier_run.h"
+#include "mca_request.h"
 
 #include "opal/runtime/opal_progress.h"
 
 typedef struct hier_request {
-    ompi_coll_base_nbc_request_t super;
+    lucid_request_t super;
     hier_running_t running;
     struct hier_request *next; /* among those under way */
     bool taken;                /* a thread is at it */
@@ -24,32 +25,13 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static hier_request_t *_Atomic under_way;
 static bool registered;
 
-static int cancel(ompi_request_t *request, int complete)
-{
-    return MPI_ERR_REQUEST;
-}
-
-static int release(ompi_request_t **request)
-{
-    if (!REQUEST_COMPLETE(*request)) return MPI_ERR_REQUEST;
-    OMPI_REQUEST_FINI(*request);
-    OBJ_RELEASE(*request);
-    *request = MPI_REQUEST_NULL;
-    return OMPI_SUCCESS;
-}
-
 static void construct(hier_request_t *request)
 {
-    ompi_request_t *base = &request->super.super;
-    base->req_type = OMPI_REQUEST_COLL;
-    base->req_status._cancelled = 0;
-    base->req_free = release;
-    base->req_cancel = cancel;
     request->next = NULL;
     request->taken = false;
 }
 
-OBJ_CLASS_INSTANCE(hier_request_t, ompi_coll_base_nbc_request_t, construct, NULL);
+OBJ_CLASS_INSTANCE(hier_request_t, lucid_request_t, construct, NULL);
 
 /* The next one after `last` that no other thread is at; its taker lets it go by drop or finish. */
 static hier_request_t *take_after(hier_request_t *last)
@@ -132,10 +114,7 @@ int lucid_hier_start(const hier_job_t *job, ompi_request_t **out)
     *out = MPI_REQUEST_NULL;
     if (!request) return OMPI_ERR_OUT_OF_RESOURCE;
     ompi_request_t *base = &request->super.super;
-    OMPI_REQUEST_INIT(base, false);
-    base->req_mpi_object.comm = job->comm;
-    base->req_state = OMPI_REQUEST_ACTIVE;
-    base->req_status.MPI_ERROR = OMPI_SUCCESS;
+    lucid_request_begin(&request->super, job->comm);
     int rc = lucid_hier_prepare(&request->running, job);
     if (rc == OMPI_SUCCESS) {
         hier_running_t *running = &request->running;

@@ -17,13 +17,14 @@
 #include <string.h>
 
 #include "lazy.h"
+#include "mca_request.h"
 
 #include "opal/runtime/opal_progress.h"
 
 enum { RADIX = 4 };
 
 typedef struct lazy_agreement {
-    ompi_coll_base_nbc_request_t super;
+    lucid_request_t super;
     ompi_communicator_t *comm;
     int *result;
     bool maximum;
@@ -40,32 +41,13 @@ static pthread_mutex_t step = PTHREAD_MUTEX_INITIALIZER; /* who has it goes thro
 static lazy_agreement_t *under_way;
 static bool registered;
 
-static int cancel(ompi_request_t *request, int complete)
-{
-    return MPI_ERR_REQUEST;
-}
-
-static int release(ompi_request_t **request)
-{
-    if (!REQUEST_COMPLETE(*request)) return MPI_ERR_REQUEST;
-    OMPI_REQUEST_FINI(*request);
-    OBJ_RELEASE(*request);
-    *request = MPI_REQUEST_NULL;
-    return OMPI_SUCCESS;
-}
-
 static void construct(lazy_agreement_t *agreement)
 {
-    ompi_request_t *base = &agreement->super.super;
-    base->req_type = OMPI_REQUEST_COLL;
-    base->req_status._cancelled = 0;
-    base->req_free = release;
-    base->req_cancel = cancel;
     agreement->messages = agreement->received = 0;
     agreement->down = agreement->begun = false;
 }
 
-OBJ_CLASS_INSTANCE(lazy_agreement_t, ompi_coll_base_nbc_request_t, construct, NULL);
+OBJ_CLASS_INSTANCE(lazy_agreement_t, lucid_request_t, construct, NULL);
 
 static int give(lazy_agreement_t *agreement, int rank)
 {
@@ -229,10 +211,7 @@ int lucid_lazy_iallreduce(const void *sbuf, void *rbuf, lucid_ompi_count_t count
     lazy_agreement_t *agreement = OBJ_NEW(lazy_agreement_t);
     if (agreement == NULL) return OMPI_ERR_OUT_OF_RESOURCE;
     ompi_request_t *base = &agreement->super.super;
-    OMPI_REQUEST_INIT(base, false);
-    base->req_mpi_object.comm = comm;
-    base->req_state = OMPI_REQUEST_ACTIVE;
-    base->req_status.MPI_ERROR = OMPI_SUCCESS;
+    lucid_request_begin(&agreement->super, comm);
     agreement->comm = comm;
     OBJ_RETAIN(comm); /* a program may free it meanwhile */
     agreement->result = rbuf;
