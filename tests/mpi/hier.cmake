@@ -49,6 +49,10 @@ lucid_add_hier_test(private_map NODES 0,0,1 ARGS 50 9 10 NP 5 ENV OMPI_MCA_coll_
 lucid_add_hier_test(counts PROGRAM hier_counts NODES 0,0,1,1 ARGS 14 2 predicted NP 8)
 lucid_add_hier_test(counts_private PROGRAM hier_counts NODES 0,0,1,1 ARGS 14 2 predicted NP 8
                     ENV OMPI_MCA_coll_hier_shared_layouts=0)
+lucid_add_hier_test(counts_private_environment PROGRAM hier_counts NODES 0,0,1,1 ARGS 14 2 predicted NP 8
+                    ENV LUCID_HIER_SHARED_LAYOUTS=0)
+lucid_add_hier_test(counts_shared_mca PROGRAM hier_counts NODES 0,0,1,1 ARGS 14 2 predicted NP 8
+                    ENV LUCID_HIER_SHARED_LAYOUTS=0 OMPI_MCA_coll_hier_shared_layouts=2)
 lucid_add_hier_test(counts_private_map PROGRAM hier_counts NODES 0,0,1,1 ARGS 14 2 predicted NP 8
                     ENV OMPI_MCA_coll_hier_shared_map=0)
 lucid_add_hier_test(counts_discovered PROGRAM hier_counts NODES 0,0,1,1 ARGS 200 2 discovered NP 8

@@ -77,6 +77,7 @@ int main(int argc, char **argv)
     long set_ups = hier_counter(argv[3]);
     check(set_ups == 4, "communicators set up this way", set_ups, 4);
     const char *kept = getenv("OMPI_MCA_coll_hier_shared_layouts"), *mapped = getenv("OMPI_MCA_coll_hier_shared_map");
+    if (!kept) kept = getenv("LUCID_HIER_SHARED_LAYOUTS");
     long in_space = (!kept || atoi(kept) > 0) && (!mapped || atoi(mapped) > 0);
     long found = hier_counter("in_space");
     if (predicted) check(found == in_space, "layouts in the node's memory, one for all communicators", found, in_space);

@@ -27,6 +27,11 @@ set_source_files_properties(lazy_mix.c PROPERTIES COMPILE_OPTIONS -Wno-stringop-
 lucid_add_mpi_test(lazy_mix PROGRAM lazy_mix ENV ${waits} ${gentle})
 lucid_add_mpi_test(lazy_mix_alone PROGRAM lazy_mix ENV ${alone} ${gentle})
 lucid_add_mpi_test(lazy_mix_off PROGRAM lazy_mix NP 3 ENV ${lazy_path} ${gentle} LUCID_LAZY=off LUCID_TEST_LAZY=off)
+# the MCA variable comes before the variable of the environment, and that before the default
+lucid_add_mpi_test(lazy_mix_mca PROGRAM lazy_mix NP 3 ENV ${waits} ${gentle} OMPI_MCA_coll_lazy=share LUCID_LAZY=off)
+lucid_add_mpi_test(lazy_mix_mca_delay PROGRAM lazy_mix NP 3 ENV ${waits} ${gentle} OMPI_MCA_coll_lazy=delay)
+lucid_add_mpi_test(lazy_mix_mca_off PROGRAM lazy_mix NP 3 ENV ${lazy_path} ${gentle} LUCID_LAZY=share OMPI_MCA_coll_lazy=off
+                   LUCID_TEST_LAZY=off)
 lucid_add_mpi_test(lazy_mix_delay PROGRAM lazy_mix NP 3 5 ENV ${waits} ${gentle} LUCID_LAZY=delay)
 lucid_add_mpi_test(lazy_mix_threads PROGRAM lazy_mix NP 2 5 ARGS threads ENV ${waits} ${no_sharing} ${no_window})
 lucid_add_mpi_test(lazy_mix_excluded PROGRAM lazy_mix NP 2

@@ -41,27 +41,24 @@ typedef struct hier_module {
 } hier_module_t;
 OBJ_CLASS_DECLARATION(hier_module_t);
 
-/** MCA variables. */
+/** What is taken over from the parameters LUCID_HIER_* as it is (params.def tells what they mean). */
+#define HIER_SETTINGS(X)                                                                                                   \
+    X(priority) X(radix) X(up_radix) X(sync_radix) X(window) X(sockets) X(shared_map) X(shared_layouts) X(nonblocking)     \
+    X(bcast_chain) X(bcast_segment) X(reduce_chain) X(reduce_segment) X(allreduce_tree) X(allreduce_ring)                  \
+    X(allreduce_piece) X(allgather_stream) X(allgather_segment) X(gather_direct) X(scatter_direct) X(first_limit)
+
+typedef enum hier_topology { HIER_PREDICT, HIER_DISCOVER } hier_topology_t;
+
 typedef struct hier_settings {
-    int priority;
-    int topology;   /**< hier_topology_t */
-    int radix;      /**< tree in a node */
-    int up_radix;   /**< tree over the leaders, small messages */
-    int sync_radix; /**< the same for barrier and tiny allreduce, which go up and down */
-    int window;     /**< chunks under way */
-    bool sockets;
-    bool shared_map;
-    int shared_layouts;
-    bool nonblocking;
-    unsigned bcast_chain, bcast_segment, reduce_chain, reduce_segment; /* bytes */
-    unsigned allreduce_tree, allreduce_ring, allreduce_piece, allgather_stream, allgather_segment, gather_direct, scatter_direct;
-    unsigned first_limit; /**< bytes of a first operation that travel with the agreement */
+    hier_topology_t topology;
+    int priority, radix, up_radix, sync_radix, window, shared_layouts;
+    bool sockets, shared_map, nonblocking;
+    size_t bcast_chain, reduce_chain, allreduce_tree, allreduce_ring, allgather_stream, gather_direct, scatter_direct, first_limit;
+    size_t bcast_segment, reduce_segment, allreduce_piece, allgather_segment;
     char *test_nodes;
     int test_fault;
 } hier_settings_t;
 extern hier_settings_t lucid_hier;
-
-typedef enum hier_topology { HIER_PREDICT, HIER_DISCOVER } hier_topology_t;
 
 /** Counters, which are MPI_T performance variables too. */
 #define HIER_COUNTERS(X)                                                                                                   \

@@ -7,8 +7,8 @@
  */
 #include <string.h>
 
-#include "../../core/params.h"
 #include "lazy.h"
+#include "mca_parameters.h"
 #include "mca_release.h"
 #include "lazy_account.h"
 #include "lazy_counters.h"
@@ -25,9 +25,11 @@ static int open_component(void)
 static int register_parameters(void)
 {
     static const char *const names[] = {[LAZY_OFF] = "off", [LAZY_DELAY] = "delay", [LAZY_SHARE] = "share"};
+    struct lucid_params params;
+    lucid_mca_parameters(&mca_coll_lazy_component.collm_version, &params);
     for (int level = LAZY_OFF; level <= LAZY_SHARE; level++)
-        if (strcmp(lucid_params()->lazy, names[level]) == 0) lucid_lazy.level = (enum lazy_level)level;
-    lucid_lazy.groups = lucid_params()->lazy_groups;
+        if (strcmp(params.lazy, names[level]) == 0) lucid_lazy.level = (enum lazy_level)level;
+    lucid_lazy.groups = params.lazy_groups;
     lucid_lazy_counters_register();
     return OMPI_SUCCESS;
 }

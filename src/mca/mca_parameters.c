@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * mca_parameters.c: see mca_parameters.h.
+ */
+#include "mca_parameters.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../core/log.h"
+
+#include "opal/mca/base/mca_base_var.h"
+
+struct setting {
+    const char *parameter, *otherwise, *help;
+    int level;
+    char *text;
+};
+
+static struct setting settings[] = {
+#define LUCID_PARAM(NAME, field, type, def, range, level, help) {"LUCID_" #NAME, def, help, level, NULL},
+#include "params.def"
+#undef LUCID_PARAM
+};
+enum { SETTINGS = sizeof settings / sizeof *settings };
+
+static const mca_base_component_t *reading; /* whose parameters are being read */
+
+/* What is left of a parameter's name behind the component's: "_X", "", or NULL if it is another's. */
+static const char *own_part(const char *parameter)
+{
+    const char *at = parameter + strlen("LUCID_");
+    for (const char *c = reading->mca_component_name; *c; c++, at++)
+        if (*at != toupper((unsigned char)*c)) return NULL;
+    return *at == '_' || *at == '\0' ? at : NULL;
+}
+
+static const char *given(const char *parameter)
+{
+    const char *text = getenv(parameter);
+    return text && text[0] ? text : NULL;
+}
+
+static void add(struct setting *setting)
+{
+    const char *part = own_part(setting->parameter), *wanted = given(setting->parameter);
+    char name[64];
+    size_t n = 0;
+    if (!part) return;
+    for (const char *c = part + (*part == '_'); *c && n + 1 < sizeof name; c++) name[n++] = (char)tolower((unsigned char)*c);
+    name[n] = '\0';
+    setting->text = (char *)(uintptr_t)(wanted ? wanted : setting->otherwise); /* copied by Open MPI */
+    (void)mca_base_component_var_register(reading, n > 0 ? name : NULL, setting->help, MCA_BASE_VAR_TYPE_STRING, NULL, 0, 0,
+                                          setting->level == 1 ? OPAL_INFO_LVL_3 : OPAL_INFO_LVL_6, MCA_BASE_VAR_SCOPE_READONLY,
+                                          &setting->text);
+    if (wanted && setting->text && strcmp(wanted, setting->text) != 0)
+        lucid_warn("coll/%s: the MCA variable's %s is used, not %s=%s", reading->mca_component_name, setting->text,
+                   setting->parameter, wanted);
+}
+
+static const char *text_of(const char *parameter)
+{
+    for (size_t i = 0; i < SETTINGS; i++)
+        if (strcmp(settings[i].parameter, parameter) == 0) return own_part(parameter) ? settings[i].text : given(parameter);
+    return NULL;
+}
+
+/* What comes from the environment has been complained of where that is read. */
+static void complain(const char *parameter, const char *text, const char *range, const char *def)
+{
+    const char *wanted = given(parameter);
+    if (wanted && strcmp(wanted, text) == 0) return;
+    lucid_error("coll/%s: %s=%s is not valid (%s): using %s", reading->mca_component_name, parameter, text, range, def);
+}
+
+void lucid_mca_parameters(const mca_base_component_t *component, struct lucid_params *params)
+{
+    (void)lucid_params(); /* reads the environment */
+    reading = component;
+    for (size_t i = 0; i < SETTINGS; i++) add(&settings[i]);
+    lucid_params_read(params, text_of, complain);
+}
