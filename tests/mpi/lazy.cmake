@@ -17,7 +17,7 @@ set(no_window LUCID_TEST_NO_WINDOW=1) # with threads, 4.1.4 has no one-sided com
 set(gentle OMPI_MCA_btl_vader_single_copy_mechanism=none)
 
 # not linked with liblucid: the component is all of Lucid that they have
-foreach(program lazy_mix lazy_agree lazy_revoked lazy_random lazy_threads lazy_leak lazy_foreign)
+foreach(program lazy_mix lazy_agree lazy_revoked lazy_flags lazy_random lazy_threads lazy_leak lazy_foreign)
   add_executable(${program} ${program}.c)
   target_include_directories(${program} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(${program} PRIVATE MPI::MPI_C Threads::Threads)
@@ -72,6 +72,8 @@ lucid_add_mpi_test(lazy_built_in_hier PROGRAM lazy_mix NP 5 ENV LD_PRELOAD=$<TAR
                    LUCID_TEST_LAZY=wait ${gentle} LUCID_HIER_PRIORITY=95 OMPI_MCA_coll_hier_test_nodes=0,0,1)
 lucid_add_mpi_test(lazy_revoked PROGRAM lazy_revoked NP 2 3 5 ENV ${waits} OMPI_MCA_mpi_ft_enable=1)
 lucid_add_mpi_test(lazy_revoked_alone PROGRAM lazy_revoked NP 3 ENV ${alone} OMPI_MCA_mpi_ft_enable=1)
+lucid_add_mpi_test(lazy_flags PROGRAM lazy_flags NP 1 2 3 5 ENV ${waits})
+lucid_add_mpi_test(lazy_flags_alone PROGRAM lazy_flags NP 1 3 ENV ${alone})
 lucid_add_mpi_test(lazy_spawn PROGRAM api_spawn NP 1 3 ENV ${lazy_path} LUCID_LAZY=share)
 
 # a component that communicates when it is set up, in a directory of its own

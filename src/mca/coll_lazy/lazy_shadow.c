@@ -82,7 +82,7 @@ void lucid_lazy_shadow_open(void)
 #define X(name, class, scope) *lazy_module_function(&lucid_lazy_module, LAZY_##name) = (lazy_function)LAZY_TRAMPOLINE_##class(name);
 #define LAZY_TRAMPOLINE_BLOCKING(name) lazy_##name
 #define LAZY_TRAMPOLINE_NONBLOCKING(name) lazy_##name
-#define LAZY_TRAMPOLINE_AGREEMENT(name) (lucid_ompi_ft_enabled() ? (lazy_function)lazy_##name : NULL)
+#define LAZY_TRAMPOLINE_AGREEMENT(name) lazy_##name
 #define LAZY_TRAMPOLINE_LOCAL(name) mca_coll_base_reduce_local
     LAZY_SLOTS(X)
 #undef X
