@@ -33,13 +33,19 @@ function(lucid_add_unit_test NAME)
   set_tests_properties(unit.${NAME}${LUCID_UNIT_SUFFIX} PROPERTIES LABELS unit TIMEOUT 300)
 endfunction()
 
-# What an oversubscribed run on one small machine needs; harmless for other MPI libraries.
+# What an oversubscribed run on one small machine needs; harmless for other MPI libraries. Open MPI 6.0 warns of PRRTE's old names.
+execute_process(COMMAND ${MPIEXEC_EXECUTABLE} --version OUTPUT_VARIABLE mpiexec_version ERROR_QUIET)
+string(REGEX MATCH "Open MPI\\) 6" LUCID_TEST_OMPI_6 "${mpiexec_version}")
+if(LUCID_TEST_OMPI_6)
+  set(prrte_test_env PRTE_MCA_bindto=none PRTE_MCA_mapby=slot:oversubscribe PRTE_MCA_prte_if_include=lo)
+else()
+  set(prrte_test_env PRTE_MCA_hwloc_default_binding_policy=none PRTE_MCA_rmaps_default_mapping_policy=slot:oversubscribe
+      OMPI_MCA_oob_tcp_if_include=lo OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_rmaps_base_oversubscribe=1)
+endif()
 set(LUCID_MPI_TEST_ENV
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
-    OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none PRTE_MCA_hwloc_default_binding_policy=none
-    OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=slot:oversubscribe
-    OMPI_MCA_pml=^ucx,cm OMPI_MCA_osc=^ucx OMPI_MCA_btl=^openib,ofi OMPI_MCA_oob_tcp_if_include=lo
-    OMPI_MCA_btl_tcp_if_include=lo LUCID_LIBDIR=${PROJECT_BINARY_DIR}/lib/lucid)
+    OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_pml=^ucx,cm OMPI_MCA_osc=^ucx OMPI_MCA_btl=^openib,ofi OMPI_MCA_btl_tcp_if_include=lo
+    ${prrte_test_env} LUCID_LIBDIR=${PROJECT_BINARY_DIR}/lib/lucid)
 
 function(lucid_add_mpi_test NAME)
   cmake_parse_arguments(T "PRELOAD" "LANGUAGE;PROGRAM" "SOURCES;NP;ENV;ARGS;LABELS" ${ARGN})

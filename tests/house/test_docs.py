@@ -81,7 +81,7 @@ def test_they_render_without_a_warning(docs):
         pytest.skip("needs groff")
     every = [path for section in (1, 3, 7) for path in pages(docs, section).values()]
     for path in every:
-        done = subprocess.run(["groff", "-Kutf8", "-t", "-man", "-Tutf8", "-ww", "-rLL=100n", path], stdout=subprocess.PIPE,
+        done = subprocess.run(["groff", "-Kutf8", "-t", "-man", "-Tutf8", "-ww", "-rLL=100n", "-dAD=l", path], stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE)
         assert (done.returncode, done.stderr) == (0, b""), path
         assert len(done.stdout) > 200, path
