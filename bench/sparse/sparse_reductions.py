@@ -146,7 +146,9 @@ Written by `tools/bench sparse` (bench/sparse/sparse_reductions.py) from the CSV
 that differ in nothing else; the time of a repetition is the slowest rank's, the figure is the median. Ratio is the
 best dense routine of the same job over lucid's: the library's default, coll/tuned's Rabenseifner (reduce-scatter by halving for
 Reduce_scatter_block) forced, coll/han where there are several nodes, and Lucid's own algorithm in dense form (twin). Bytes are counted by a session and
-do not depend on the machine. All results were compared with the library's.
+do not depend on the machine. All results were compared with the library's. Before what is timed, Lucid's routine has run 13 times (45 with dense
+vectors, of which it looks at few), in which it tries who comes into question; the others once. Dense and short vectors have three
+times as many repetitions: what makes no difference needs more of them to show it.
 
 Machine: %s. Ranks share its processors, so that times within a node are times of two processors, not of a node.
 """
