@@ -46,7 +46,7 @@ class Comparison(NamedTuple):
     notes: List[str]
 
 
-_ROWS = (("run_time", "run time", "s"), ("recorded", "time recorded", "s"),
+_ROWS = (("run_time", "run time", "s"), ("recorded", "time recorded", "s"), ("in_mpi", "time in MPI, mean of ranks", "s"),
          ("bytes_between_nodes", "bytes between nodes", "bytes"), ("messages_between_nodes", "messages between nodes", "count"),
          ("bytes", "bytes", "bytes"), ("messages", "messages", "count"),
          ("point_to_point_bytes", "point-to-point, bytes", "bytes"), ("collective_bytes", "collectives, bytes", "bytes"),
@@ -94,6 +94,8 @@ def _traffic(session: Session) -> Dict[str, float]:
     reductions = [f"kind:{kind}" for kind in REDUCTIONS if kind in session.kinds]
     figures = {"recorded": session.seconds, "bytes": total.bytes, "messages": total.messages,
                "reduction_bytes": session.total(reductions).bytes if reductions else 0}
+    if session.in_mpi:
+        figures["in_mpi"] = session.in_mpi["mean"]
     if len(session.nodes) > 1:
         figures.update(bytes_between_nodes=far.bytes, messages_between_nodes=far.messages)
     for key, group in (("point_to_point_bytes", "user"), ("collective_bytes", "coll"), ("one_sided_bytes", "osc")):

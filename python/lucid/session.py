@@ -97,6 +97,7 @@ class Session:
     cells: List[Cell]
     outside: List[Tuple[int, int, int, int]]
     histograms: Dict[str, List[int]]
+    in_mpi: Optional[Dict[str, float]] = None # seconds: mean and most of the ranks; lucid run --time
     _index: Dict[str, int] = field(default_factory=dict, repr=False)
     _latest: Tuple = field(default=(None, None), repr=False, compare=False)  # the selection asked for last, and its matrix
 
@@ -255,5 +256,5 @@ def _build(path: str, data: dict) -> Session:
         path=path, name=data.get("name") or "", created=data["created"], lucid=data["lucid"], seconds=float(data["seconds"]),
         command=data["command"], mpi=data["mpi"], source=data["source"], size=data["size"], nodes=nodes, ranks=ranks,
         kinds=data["kinds"], classes=data["classes"], lost=data["lost"], cells=[Cell(*cell) for cell in data["cells"]],
-        outside=[tuple(row) for row in data["outside"]], histograms=data["histograms"],
+        outside=[tuple(row) for row in data["outside"]], histograms=data["histograms"], in_mpi=data.get("seconds_in_mpi"),
         _index={kind: i for i, kind in enumerate(data["kinds"])})

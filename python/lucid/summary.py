@@ -70,6 +70,14 @@ def sight(session: Session) -> Tuple[List[str], List[str]]:
     return sees, misses
 
 
+def in_mpi(session: Session) -> str:
+    """'time in MPI: 1.2 s on average, 1.5 s at most', or nothing where it was not measured."""
+    if not session.in_mpi:
+        return ""
+    share = f" ({units.percent(session.in_mpi['mean'], session.seconds)} of the run)" if session.seconds else ""
+    return f"time in MPI: {units.seconds(session.in_mpi['mean'])} a rank on average{share}, {units.seconds(session.in_mpi['most'])} at most"
+
+
 def bins(histogram: List[int], step: int = 2) -> List[Tuple[str, int]]:
     """A histogram's occupied stretch as (sizes, messages), `step` powers of two at a time."""
     merged: List[Tuple[str, int]] = [("0 B", histogram[0])]
@@ -107,7 +115,7 @@ def as_json(session: Session, kinds, by: str, top: int) -> dict:
         return session.nodes[session.ranks[rank].node].name
 
     return {
-        "name": session.name, "created": session.created, "seconds": session.seconds, "command": session.command,
+        "name": session.name, "created": session.created, "seconds": session.seconds, "seconds_in_mpi": session.in_mpi, "command": session.command,
         "ranks": session.size, "nodes": [node.name for node in session.nodes], "mpi": session.mpi, "source": session.source,
         "total": amount(session.total(kinds)),
         "kinds": {line.kind or line.group: amount(line.traffic) for line in table(session, kinds)

@@ -36,6 +36,7 @@ def _head(session: Session, terminal: Terminal, what: str) -> List[str]:
     lines = [terminal.bold(f"{units.plain(session.name) or 'session'}: {_cut(command, terminal.width - 20)}"),
              facts[0] + " " + " · ".join(facts[1:])]
     lines += [f"{units.plural(n, 'node')}: {units.plain(sort)}" for sort, n in summary.node_models(session)]
+    lines += [summary.in_mpi(session)] if session.in_mpi else []
     sees, misses = summary.sight(session)
     lines += _wrap("sees: " + "; ".join(sees), terminal) if sees else []
     lines += _wrap("does not see: " + units.plain("; ".join(misses)), terminal) if misses else []

@@ -54,13 +54,21 @@ def check(data) -> None:
     _check_histograms(data, kinds)
 
 
+def _time(data, key: str, where: str) -> None:
+    seconds = field(data, key, where)
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 <= seconds < 1e12:
+        raise Invalid(f"{where}{key}: expected a time in seconds, found {_short(seconds)}")
+
+
 def _check_head(data) -> None:
     optional_text(data, "name", "")
     for key in ("created", "lucid"):
         text(data, key, "")
-    seconds = field(data, "seconds", "")
-    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 <= seconds < 1e12:
-        raise Invalid(f"seconds: expected a time in seconds, found {_short(seconds)}")
+    _time(data, "seconds", "")
+    if data.get("seconds_in_mpi") is not None:
+        spent = mapping(data, "seconds_in_mpi", "")
+        for key in ("mean", "most"):
+            _time(spent, key, "seconds_in_mpi.")
     strings(data, "command", "")
     mpi = mapping(data, "mpi", "")
     for key in ("library", "standard", "thread_level"):

@@ -30,6 +30,7 @@ struct lucid_session_data {
     struct lucid_cells cells; /* by (world rank, kind) */
     struct lucid_cells sizes; /* by (bin, kind) */
     double seconds;           /* time spent active */
+    double in_mpi;            /* of a whole run: time spent in MPI (call_time.c); 0: not measured */
     char name[LUCID_NAME_LENGTH + 1];
 };
 

@@ -22,21 +22,47 @@ extern LUCID_INTERNAL _Atomic int lucid_listening;
 struct lucid_thread {
     int kind_plus_one; /* of the outermost wrapped call, 0 outside any */
     int own;           /* > 0 while Lucid itself communicates on this thread */
+    int timed;         /* how deep in calls that are timed */
+    uint64_t began;    /* when the outermost of them began */
 };
 extern LUCID_INTERNAL_TLS _Thread_local struct lucid_thread lucid_thread;
+
+/** Whether the time in MPI is measured (call_time.c); changes in MPI_Init and MPI_Finalize only. */
+extern LUCID_INTERNAL bool lucid_timing;
+LUCID_INTERNAL void lucid_call_began(void);
+LUCID_INTERNAL void lucid_call_ended(void);
+/** Seconds so far, of all threads of the process. */
+LUCID_INTERNAL double lucid_time_in_mpi(void);
+
+/** Around a call that sends nothing by itself but takes time. */
+static inline bool lucid_call_watch(void)
+{
+    if (LUCID_LIKELY(!lucid_timing) || lucid_thread.own != 0) return false;
+    lucid_call_began();
+    return true;
+}
+
+/** `watched`: what lucid_call_watch() returned. */
+static inline void lucid_call_unwatch(bool watched)
+{
+    if (LUCID_UNLIKELY(watched)) lucid_call_ended();
+}
 
 static inline bool lucid_call_enter(int kind)
 {
     if (LUCID_LIKELY(atomic_load_explicit(&lucid_listening, memory_order_relaxed) == 0)) return false;
     if (lucid_thread.kind_plus_one != 0 || lucid_thread.own != 0) return false;
     lucid_thread.kind_plus_one = kind + 1;
+    if (LUCID_UNLIKELY(lucid_timing)) lucid_call_began();
     return true;
 }
 
 /** `entered`: what lucid_call_enter() returned. */
 static inline void lucid_call_leave(bool entered)
 {
-    if (entered) lucid_thread.kind_plus_one = 0;
+    if (!entered) return;
+    lucid_thread.kind_plus_one = 0;
+    if (LUCID_UNLIKELY(lucid_timing)) lucid_call_ended();
 }
 
 /** A blocking or nonblocking user send, once it has succeeded. Any destination; MPI_PROC_NULL counts nothing. */

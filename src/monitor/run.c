@@ -47,6 +47,7 @@ void lucid_call_init(void)
 {
     lucid_mpit_settle();
     if (lucid_params()->dir[0] && run.whole == 0) start_whole();
+    lucid_timing = run.whole != 0 && lucid_params()->time;
 }
 
 static int find_phase(int level)
@@ -101,6 +102,7 @@ static int write_one(int session, const char *name, const char *stem)
     struct lucid_session_data data = {0};
     int status = session ? lucid_table_copy(session, &data) : LUCID_SUCCESS;
     snprintf(data.name, sizeof data.name, "%s", name);
+    if (session == run.whole) data.in_mpi = lucid_time_in_mpi();
     if (status == LUCID_SUCCESS && run.members->rank == 0) status = choose_path(path, sizeof path, stem);
     status = lucid_agree(run.members, status);
     if (status == LUCID_SUCCESS) status = lucid_write_json(run.members, &data, path);
@@ -133,6 +135,7 @@ static int write_phases(void)
 
 void lucid_call_finalize(void)
 {
+    lucid_timing = false;
     if (run.whole == 0) return;
     lucid_call_pcontrol(0);
     (void)lucid_table_suspend(run.whole);

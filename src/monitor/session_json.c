@@ -24,6 +24,7 @@ struct document {
     struct lucid_rows outside;
     uint64_t (*bins)[LUCID_HISTOGRAM_BINS]; /* [kind] */
     double seconds;
+    double in_mpi[2]; /* most and sum of the members; 0: not measured */
     uint64_t lost;
     char blind[512];
 };
@@ -200,6 +201,12 @@ static int write_document(const struct document *document, const char *path)
     lucid_json_string(&json, "name", document->name[0] ? document->name : NULL);
     put_created(&json);
     lucid_json_seconds(&json, "seconds", document->seconds);
+    if (document->in_mpi[0] > 0) {
+        lucid_json_open(&json, "seconds_in_mpi", '{');
+        lucid_json_seconds(&json, "mean", document->in_mpi[1] / document->size);
+        lucid_json_seconds(&json, "most", document->in_mpi[0]);
+        lucid_json_close(&json, '}');
+    }
     put_command(&json);
     put_mpi(&json);
     put_source(&json, document);
@@ -227,6 +234,8 @@ static int reduce_figures(const struct lucid_members *m, const struct lucid_sess
             mine[data->sizes.cell[i].kind * LUCID_HISTOGRAM_BINS + data->sizes.cell[i].peer] += data->sizes.cell[i].count;
         int rc = PMPI_Reduce(mine, document->bins, n, MPI_UINT64_T, MPI_SUM, 0, m->own);
         if (rc == MPI_SUCCESS) rc = PMPI_Reduce(&data->seconds, &document->seconds, 1, MPI_DOUBLE, MPI_MAX, 0, m->own);
+        if (rc == MPI_SUCCESS) rc = PMPI_Reduce(&data->in_mpi, &document->in_mpi[0], 1, MPI_DOUBLE, MPI_MAX, 0, m->own);
+        if (rc == MPI_SUCCESS) rc = PMPI_Reduce(&data->in_mpi, &document->in_mpi[1], 1, MPI_DOUBLE, MPI_SUM, 0, m->own);
         if (rc == MPI_SUCCESS) rc = PMPI_Reduce(&lost, &document->lost, 1, MPI_UINT64_T, MPI_SUM, 0, m->own);
         if (rc != MPI_SUCCESS) status = LUCID_ERR_MPI;
     }

@@ -133,6 +133,10 @@ def request_free(dialect):
     return [*dialect.values("request"), dialect.expression("lucid_call_request_free(request);"), *dialect.call()]
 
 
+def time(dialect):
+    return ["const bool watched = lucid_call_watch();", *dialect.call(), "lucid_call_unwatch(watched);"]
+
+
 def op_free(dialect):
     return [*dialect.values("op"), dialect.expression("lucid_op_forget(op);"), *dialect.call()]
 
@@ -169,8 +173,8 @@ def arrange(dialect):
             "lucid_call_leave(entered);"]
 
 
-SPECIAL = {"arrange": arrange, "start": start, "startall": start, "request_free": request_free, "op_free": op_free, "init": init,
-           "finalize": finalize, "pcontrol": pcontrol}
+SPECIAL = {"arrange": arrange, "start": start, "startall": start, "request_free": request_free, "op_free": op_free, "time": time,
+           "init": init, "finalize": finalize, "pcontrol": pcontrol}
 
 
 # arguments that are communicators to be made

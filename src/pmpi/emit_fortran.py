@@ -21,7 +21,7 @@ PROLOGUE = mpi_header.INCLUDES + """
 """
 
 BUFFERS = {"buf", "buffer", "sendbuf", "recvbuf", "origin_addr", "base"}
-WITHOUT_RC = {"label", "arrange", "window", "icomm", "request_free", "op_free", "finalize"}
+WITHOUT_RC = {"label", "arrange", "window", "icomm", "request_free", "op_free", "finalize", "time"}
 WEIGHTS = {"weights", "sourceweights", "destweights"}
 HANDLES = {"MPI_Comm": "Comm", "MPI_Datatype": "Type", "MPI_Win": "Win", "MPI_Op": "Op", "MPI_Request": "Request"}
 

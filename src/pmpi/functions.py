@@ -22,6 +22,7 @@ ACTIONS = {
     "coll_init": "the same, persistent: remembered now, counted when started",
     "icomm": "nonblocking creation of a communicator",
     "arrange": "creation of a topology: report is the communicator with its ranks in order (place_arrange.h)",
+    "time": "nothing but measuring the time it takes",
     "window": "making or freeing of a window",
     "start": "MPI_Start",
     "startall": "MPI_Startall",
@@ -67,6 +68,22 @@ Psend_init: buf partitions count datatype dest tag comm info request
 Pready: partition request                          => lucid_call_pready(1, request)
 Pready_range: partition_low partition_high request => lucid_call_pready(partition_high - partition_low + 1, request)
 Pready_list: length partitions request             => lucid_call_pready(length, request)
+""")
+    yield from rows("P2P", "time", """
+Recv: buf count datatype source tag comm status
+Mrecv: buf count datatype message status
+Probe: source tag comm status
+Iprobe: source tag comm flag status
+Mprobe: source tag comm message status
+Improbe: source tag comm flag message status
+Wait: request status
+Waitall: count requests statuses
+Waitany: count requests index status
+Waitsome: incount requests outcount indices statuses
+Test: request flag status
+Testall: count requests flag statuses
+Testany: count requests index flag status
+Testsome: incount requests outcount indices statuses
 """)
     yield Function("Start", ("request",), "P2P", "start", "")
     yield Function("Startall", ("count", "requests"), "P2P", "startall", "")

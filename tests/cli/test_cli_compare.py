@@ -55,6 +55,16 @@ def test_figures_are_the_sessions_own(lucid):
     assert found["bytes"]["ratio"] == found["bytes"]["b"] / found["bytes"]["a"] and "run_time" not in found
 
 
+def test_time_in_mpi(lucid, tmp_path):
+    one, other = report(tmp_path, "one"), report(tmp_path, "other")
+    assert "in_mpi" not in rows(lucid("compare", one, other, "--format", "json"))
+    for path, seconds in ((one, 4.0), (other, 3.0)):
+        run = json.loads((tmp_path / path / "run.json").read_text())
+        (tmp_path / path / "run.json").write_text(json.dumps(dict(run, seconds_in_mpi={"mean": seconds, "most": seconds + 1})))
+    found = rows(lucid("compare", one, other, "--format", "json"))["in_mpi"]
+    assert (found["a"], found["b"], found["ratio"]) == (4.0, 3.0, 0.75)
+
+
 def test_text_says_what_differs(lucid):
     done = lucid("compare", REPORT4, REPORT16, env={"COLUMNS": 120})
     assert (done.code, done.err) == (0, "")

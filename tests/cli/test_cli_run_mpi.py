@@ -50,6 +50,21 @@ def test_every_source(lucid, tmp_path, source):
     assert session.total("coll").bytes >= 16 and json.loads((tmp_path / "lucid-report" / "lucid.json").read_text())["environment"]["LUCID_SOURCE"] == source
 
 
+@pytest.mark.parametrize("how, waited", [([], 0.04), (["receive"], 0.04), (["wait"], 0.04)])
+def test_time_in_mpi(lucid, tmp_path, how, waited):
+    # a question's answer comes 40 ms later: of ten at least one is waited for, and Sendrecv is in MPI from before the question
+    done = lucid("run", "--time", "-n", "2", built("cli_waits"), *how)
+    assert done.code == 0, done.err
+    session = package.load(tmp_path / "lucid-report" / "run.json")
+    assert waited <= session.in_mpi["most"] <= session.seconds and session.in_mpi["mean"] <= session.in_mpi["most"]
+    assert "time in MPI: " in lucid("show", tmp_path / "lucid-report").out
+
+
+def test_time_only_on_request(lucid, tmp_path):
+    assert lucid("run", "-n", "2", built("cli_waits")).code == 0
+    assert package.load(tmp_path / "lucid-report" / "run.json").in_mpi is None
+
+
 def test_own_command_line(lucid, tmp_path):
     done = lucid("run", "--", MPIEXEC, "-n", "3", built("cli_ring_c"))
     assert (done.code, done.out) == (0, "sum 3 of 3\n")

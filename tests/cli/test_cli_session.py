@@ -90,6 +90,7 @@ def change(data, place, value):
     (("size",), 5, "ranks: 4 entries, but size says 5"),
     (("size",), 4.0, "size: expected a whole number from 1 up, found 4.0"),
     (("seconds",), -1, "seconds: expected a time in seconds, found -1"),
+    (("seconds_in_mpi",), {"mean": 1.0}, "seconds_in_mpi.most is missing"),
     (("command",), "./app", 'command: expected an array, found "./app"'),
     (("mpi", "library"), None, "mpi.library: expected a text, found null"),
     (("source",), [], "source: expected an object, found []"),

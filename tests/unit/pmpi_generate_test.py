@@ -30,6 +30,8 @@ int PMPI_Alltoallv(void *, const int *, const int *, MPI_Datatype, void *, const
 int MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
 int MPI_Pcontrol(const int level, ...);
 int PMPI_Pcontrol(const int level, ...);
+int MPI_Wait(MPI_Request *request, MPI_Status *status);
+int PMPI_Wait(MPI_Request *request, MPI_Status *status);
 int MPI_Finalize(void);
 int PMPI_Finalize(void);
 int MPI_Startall(int count, MPI_Request array_of_requests[]);
@@ -85,6 +87,14 @@ class Emitted(unittest.TestCase):
         self.assertLess(text.index("lucid_call_enter"), text.index("PMPI_Send"))
         self.assertLess(text.index("PMPI_Send"), text.index("lucid_call_send("))
         self.assertIn("MPI_Pcontrol(const int level, ...)", self.c_text("Pcontrol"))
+
+    def test_what_is_timed_and_nothing_else(self):
+        text = self.c_text("Wait")
+        self.assertLess(text.index("lucid_call_watch()"), text.index("PMPI_Wait(request, status)"))
+        self.assertLess(text.index("PMPI_Wait(request, status)"), text.index("lucid_call_unwatch("))
+        self.assertNotIn("lucid_call_enter", text)
+
+    def test_fields(self):
         self.assertIn(".counts = IN_PLACE(sendbuf) ? recvcounts : sendcounts", self.c_text("Alltoallv"))
 
     def test_large_counts(self):

@@ -16,8 +16,8 @@ from ..report import compare_page
 from ..terminal import Terminal
 
 _DESCRIPTION = """\
-Puts two reports side by side: run time, bytes and messages, what went between nodes, what communicators cost where that was
-recorded (lucid run --startup), and B over A. With one report of lucid run --place, its first run and its second.
+Puts two reports side by side: run time, time in MPI (of runs with --time), bytes and messages, what went between nodes, what
+communicators cost where that was recorded (lucid run --startup), and B over A. With one report of lucid run --place, its first run and its second.
 """
 
 _EPILOG = """\

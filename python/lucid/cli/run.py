@@ -59,6 +59,7 @@ def setup_parser(commands) -> None:
     parser.add_argument("-n", "-np", "--np", dest="n", type=_ranks, metavar="N", help="start N ranks with mpirun")
     parser.add_argument("-o", "--output", metavar="DIR", help="directory of the report (default: ./lucid-report, numbered)")
     parser.add_argument("--phases", action="store_true", help="also record each MPI_Pcontrol level by itself")
+    parser.add_argument("--time", action="store_true", help="also measure the time that ranks spend in MPI")
     parser.add_argument("--source", choices=["auto", "pml", "mpit", "pmpi"], help="where the traffic is read (see lucid doctor)")
     parser.add_argument("--trace", action="store_true", help="record who sends what to whom: what is done in any case")
     parser.add_argument("--all", action="store_true", help="--trace --place --sparse --startup, as far as they can be had here")
@@ -169,6 +170,8 @@ def _variables(arguments, path: str, command: List[str], launcher) -> Dict[str, 
     variables["LUCID_DIR"] = path
     if arguments.phases:
         variables["LUCID_PHASES"] = "1"
+    if arguments.time:
+        variables["LUCID_TIME"] = "1"
     if arguments.source:
         variables["LUCID_SOURCE"] = arguments.source
     if arguments.reorder:

@@ -31,6 +31,8 @@ def figures(session: Session) -> str:
                (units.percent(far.bytes, total.bytes), "of the bytes between nodes"),
                (f"{units.count(session.size)} / {units.count(len(session.nodes))}", "ranks / nodes"),
                (units.seconds(session.seconds), "recorded")]
+    if session.in_mpi:
+        entries.append((units.seconds(session.in_mpi["mean"]), "in MPI, mean of ranks"))
     return '<ul class="figures">' + "".join(f"<li><b>{text(value)}</b> <span>{label}</span></li>" for value, label in entries) + "</ul>"
 
 
