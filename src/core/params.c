@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * params.c: see params.h.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* RTLD_DEFAULT */
+#endif
 #include "params.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -85,9 +89,17 @@ void lucid_params_read(struct lucid_params *read, const char *(*get)(const char 
 #undef LUCID_PARAM
 }
 
+/* Components have this code, too, for themselves alone: where liblucid is there, it is the one that complains. */
+static int is_said_by_liblucid(void)
+{
+    void *first = dlsym(RTLD_DEFAULT, "lucid_params");
+    return first && first != (void *)(uintptr_t)lucid_params;
+}
+
 /* Log lines ask for the level, which is a parameter: so this one writes by itself. */
 static void complain(const char *name, const char *text, const char *range, const char *def)
 {
+    if (is_said_by_liblucid()) return;
     fprintf(stderr, "lucid: error: %s=%s is not valid (%s): using %s\n", name, text, range, def[0] ? def : "none");
 }
 

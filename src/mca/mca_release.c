@@ -3,6 +3,7 @@
  */
 #include "mca_release.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +28,10 @@ bool lucid_mca_fits(const char *without)
 {
     const char *rank = getenv("OMPI_COMM_WORLD_RANK");
     bool same = same_release();
-    if (same && same_structures()) return true;
+    if (same && same_structures()) {
+        lucid_log_set_rank(OMPI_PROC_MY_NAME->vpid <= INT_MAX ? (int)OMPI_PROC_MY_NAME->vpid : -1);
+        return true;
+    }
     if (without != NULL && (rank == NULL || strcmp(rank, "0") == 0))
         lucid_error("%s: it was built for Open MPI " LUCID_OMPI_VERSION ", and this is %s%s; build Lucid with this one", without,
                     ompi_version_string, same ? " with other structures" : "");

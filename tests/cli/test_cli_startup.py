@@ -112,3 +112,29 @@ def test_the_programs_own_communicators_are_untouched(lucid, tmp_path):
     if done.code == 125:
         pytest.skip(done.err.strip())
     assert (done.code, done.out) == (0, "sum 1 of 2\n")
+
+
+def needs_component():
+    folder = os.path.join(os.path.dirname(os.environ.get("LUCID_COMMAND", "")), "..", "lib", "lucid", "openmpi")
+    if not os.path.exists(os.path.join(folder, "mca_coll_lazy.so")):
+        pytest.skip("coll/lazy was not built")
+
+
+def test_a_bad_value_is_said_once(lucid, tmp_path):
+    """liblucid and the components each read the table for themselves."""
+    program = built("cli_dups")
+    needs_component()
+    done = lucid("run", "-q", "--startup", "-n", "1", program, env={"LUCID_LAZY_GROUPS": "many"})
+    assert done.code == 0
+    assert done.err.splitlines() == ["lucid: error: LUCID_LAZY_GROUPS=many is not valid (0..65536): using 64"]
+
+
+def test_where_both_names_are_given_the_mca_variable_counts(lucid, tmp_path):
+    program = built("cli_dups")
+    needs_component()
+    env = {"LUCID_LAZY_GROUPS": "5", "OMPI_MCA_coll_lazy_groups": "7", "LUCID_LOG": "warn"}
+    done = lucid("run", "-q", "--startup", "-n", "1", program, env=env)
+    assert done.code == 0
+    assert "lucid: warn: coll/lazy: the MCA variable's 7 is used, not LUCID_LAZY_GROUPS=5" in done.err.splitlines()
+    done = lucid("run", "-q", "--startup", "-n", "1", program, env=dict(env, OMPI_MCA_coll_lazy_groups="5"))
+    assert done.code == 0 and "MCA" not in done.err
