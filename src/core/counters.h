@@ -106,7 +106,7 @@ LUCID_INTERNAL void lucid_count_sum(uint32_t peer, unsigned kind, uint64_t messa
  */
 LUCID_INTERNAL int lucid_counters_read(struct lucid_cells *cells, struct lucid_cells *sizes);
 
-/** Bytes of memory that the counters hold. */
+/** Bytes of memory that the counters hold. For tests: they must follow the peers, and not the threads that came and went. */
 LUCID_INTERNAL size_t lucid_counters_memory(void);
 
 /** Messages that could not be booked because memory ran out; the reports say so. */

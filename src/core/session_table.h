@@ -55,11 +55,12 @@ LUCID_INTERNAL int lucid_table_copy(int id, struct lucid_session_data *data);
 LUCID_INTERNAL void lucid_session_data_clear(struct lucid_session_data *data);
 LUCID_INTERNAL int lucid_table_find(const char *name, int *id);
 
-/** Identifiers of the visible sessions, ascending, in a new array; returns their number, or -1 without memory. */
+/** Identifiers of the visible sessions, ascending, in a new array; returns their number, or -1 without memory. For tests: a model of
+ *  the table must hold the same sessions. */
 LUCID_INTERNAL int lucid_table_list(int **ids);
 /** Frees all visible sessions. LUCID_ERR_STILL_ACTIVE, and nothing is done, if one is active. */
 LUCID_INTERNAL int lucid_table_clear(void);
-/** Bytes of memory held by the sessions. */
+/** Bytes of memory held by the sessions. For tests: they must be given back, and follow what was recorded. */
 LUCID_INTERNAL size_t lucid_table_memory(void);
 
 #endif
