@@ -81,7 +81,7 @@ static bool is_obvious(const struct sparse_call *call, size_t elements)
     if (call->transport->size < 2 || elements == 0 || call->operator.apply == NULL) return true;
     if (parameters->always || sparse_choice_forced(call->kind, parameters)) return false;
     if (bytes < parameters->short_bytes) return true;
-    return call->may_pass_on && !call->unordered && !sparse_class_looks(sparse_state_class(call->state, bytes), parameters);
+    return call->may_pass_on && !call->unordered && !sparse_class_looks(sparse_state_class(call->state, bytes), call->kind, parameters);
 }
 
 static void *take_memory(const struct sparse_parameters *parameters, size_t bytes)
@@ -175,7 +175,7 @@ static void choose(struct sparse_collective *c, bool may_pass_on, const struct s
     struct sparse_trial *trial = NULL;
     if (timed(c)) {
         sparse_trials_learn(trials, c->agreement.terms.took);
-        trial = sparse_trials_at(trials, c->call.kind, c->elements * c->call.operator.size, estimate->density);
+        trial = sparse_trials_at(trials, c->call.kind, c->elements * c->call.operator.size, estimate->density, estimate->growth);
     }
     c->choice = sparse_choose(c->call.kind, may_pass_on, estimate, &c->parameters, trial);
     if (!trial) return;
@@ -195,7 +195,7 @@ static bool decide(struct sparse_collective *c)
         return false;
     }
     choose(c, may_pass_on, &estimate);
-    if (may_pass_on && !c->call.unordered) sparse_class_answer(c->class, c->choice.algorithm == SPARSE_LIBRARY);
+    if (may_pass_on && !c->call.unordered) sparse_class_answer(c->class, c->call.kind, c->choice.algorithm == SPARSE_LIBRARY);
     return c->choice.algorithm != SPARSE_LIBRARY;
 }
 

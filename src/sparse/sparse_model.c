@@ -219,9 +219,9 @@ bool sparse_ring_doubles(int ranks)
     return ranks > 1 && ranks <= SPARSE_RING_DOUBLES && (ranks & (ranks - 1)) == 0;
 }
 
-int sparse_ring_room(int ranks, size_t slice_bytes)
+int sparse_ring_room(int ranks, size_t slice_bytes, bool alone)
 {
-    const size_t most = (size_t)15 << 20; /* two lanes' are within what a communicator keeps (parameters.keep) */
+    const size_t most = (size_t)(alone ? 31 : 15) << 20; /* all lanes' are within what a communicator keeps (parameters.keep) */
     int room = slice_bytes < most / 16 ? 16 : (int)(most / slice_bytes);
     if (room > ranks) room = ranks;
     return room > 4 ? room : 4;
@@ -234,7 +234,7 @@ static double seconds(enum sparse_algorithm algorithm, bool dense, bool library,
     double slice = fmax((double)parameters->slice_bytes, 8192.0 * e->ranks);
     double slices = fmax(1, floor(bytes / slice));
     if (algorithm == SPARSE_ALLREDUCE_RING)
-        slices = ceil(slices * e->ranks / sparse_ring_room(e->ranks, (size_t)(bytes / slices)));
+        slices = ceil(slices * e->ranks / sparse_ring_room(e->ranks, (size_t)(bytes / slices), slices <= 1));
     struct costs c = {.estimate = e, .rates = &parameters->rates, .dense = dense, .cube = 1, .elements = (double)e->elements};
     while (c.cube <= e->ranks / 2) c.cube *= 2, c.steps++;
     c.folds = c.cube < e->ranks;

@@ -89,8 +89,9 @@ double sparse_growth(double density, double joined, double k);
 /* Bytes that an element of a union of density `density` takes on the wire on average, headers of parts included. */
 double sparse_bytes_per_element(const struct sparse_estimate *estimate, double density, double part_elements, bool dense);
 
-/* How many vectors of a slice a lane of a ring has room for (sparse_plan.c): smaller slices where there are more ranks. */
-int sparse_ring_room(int ranks, size_t slice_bytes);
+/* How many vectors of a slice a lane of a ring has room for (sparse_plan.c): smaller slices where there are more ranks. `alone`: the
+ * slice is the whole vector, so that there is one lane. */
+int sparse_ring_room(int ranks, size_t slice_bytes, bool alone);
 
 /* Whether so many ranks gather the vectors by doubling instead (sparse_allreduce_ring.c). */
 enum { SPARSE_RING_DOUBLES = 32 };

@@ -95,7 +95,7 @@ void sparse_plan_init(struct sparse_plan *plan, const struct sparse_call *call, 
     if (slice_bytes > LONGEST) slice_bytes = LONGEST;
     plan->slices = bytes / slice_bytes > 1 ? bytes / slice_bytes : 1;
     size_t areas = SPARSE_AREAS;
-    if (call->kind == SPARSE_ALLREDUCE) areas = (size_t)sparse_ring_room(call->transport->size, bytes / plan->slices);
+    if (call->kind == SPARSE_ALLREDUCE) areas = (size_t)sparse_ring_room(call->transport->size, bytes / plan->slices, plan->slices == 1);
     plan->areas = round_up(areas * room_of(plan, plan->slices) + ranks(plan) * LEAST_PER_RANK);
     plan->lanes = most_slices(plan) > 1 ? SPARSE_LANES : 1;
     plan->tables = round_up((ranks(plan) * (1 + TABLES_PER_RANK) + 4) * sizeof(size_t));

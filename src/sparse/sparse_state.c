@@ -8,21 +8,24 @@ enum { STALE_AFTER = 16 };
 
 struct sparse_class *sparse_state_class(struct sparse_state *state, size_t bytes)
 {
-    return &state->classes[bytes > 0 ? 63 - __builtin_clzll(bytes) : 0];
+    int class = bytes > 0 ? 63 - __builtin_clzll(bytes) : 0;
+    return &state->classes[class < SPARSE_CLASSES ? class : SPARSE_CLASSES - 1];
 }
 
-bool sparse_class_looks(struct sparse_class *class, const struct sparse_parameters *parameters)
+bool sparse_class_looks(struct sparse_class *class, enum sparse_kind kind, const struct sparse_parameters *parameters)
 {
-    if (class->refused < parameters->patience) return true;
-    if (++class->skipped < parameters->every) return false;
-    class->skipped = 0;
+    struct sparse_patience *patience = &class->patience[kind];
+    if (patience->refused < parameters->patience) return true;
+    if (++patience->skipped < parameters->every) return false;
+    patience->skipped = 0;
     return true;
 }
 
-void sparse_class_answer(struct sparse_class *class, bool library)
+void sparse_class_answer(struct sparse_class *class, enum sparse_kind kind, bool library)
 {
-    if (!library) class->refused = 0;
-    else if (class->refused < UINT32_MAX) class->refused++;
+    unsigned *refused = &class->patience[kind].refused;
+    if (!library) *refused = 0;
+    else if (*refused < UINT32_MAX) ++*refused;
 }
 
 void sparse_class_learn(struct sparse_class *class, const struct sparse_record *record)

@@ -8,14 +8,16 @@
 #include "sparse_collective.h"
 #include "sparse_trial.h"
 
-enum { SPARSE_CLASSES = 64 };
+enum { SPARSE_CLASSES = 40 };
 
 struct sparse_class {
     bool observed;     /* whether anything is learned; differs from rank to rank, so that it must pass through the agreement */
     struct sparse_learned learned;
     unsigned since;    /* calls without anything to learn from */
-    unsigned refused;  /* answers "library" in a row: the same on all ranks, since only blocking calls count */
-    unsigned skipped;  /* calls passed on unseen since */
+    struct sparse_patience {
+        unsigned refused; /* answers "library" in a row: the same on all ranks, since only blocking calls count */
+        unsigned skipped; /* calls passed on unseen since */
+    } patience[SPARSE_KINDS];
 };
 
 struct sparse_scratch {
@@ -37,10 +39,10 @@ struct sparse_state {
 struct sparse_class *sparse_state_class(struct sparse_state *state, size_t bytes);
 
 /* Whether a blocking call's vector is worth a look; counts. The same on all ranks. */
-bool sparse_class_looks(struct sparse_class *class, const struct sparse_parameters *parameters);
+bool sparse_class_looks(struct sparse_class *class, enum sparse_kind kind, const struct sparse_parameters *parameters);
 
 /* The answer of a blocking call. */
-void sparse_class_answer(struct sparse_class *class, bool library);
+void sparse_class_answer(struct sparse_class *class, enum sparse_kind kind, bool library);
 
 /* What the merges have shown. Algorithms without merges show nothing, and a ring would go on after the inputs have ceased to be
  * disjoint: what is known is stale after some calls, so that one with merges runs in a ring's place, and forgotten when that has

@@ -9,6 +9,7 @@ enum {
     ROUNDS = 2,        /* a contender's calls before it is judged: the better one counts */
     WAITS = 4,         /* calls before the dense form is tried */
     AGAIN = 64,        /* every so many calls the second best runs, if it is near */
+    DOUBTS = 4,        /* every so many calls that are looked at while the library's routine runs: ours, if the formulas are for it */
 };
 /* Who is predicted to take so many times as long as the best of ours is not tried. The library's routine is the one whose inside
  * is not known, and the one that must not be lost against. */
@@ -24,16 +25,17 @@ static uint32_t octave(double x)
     return (uint32_t)exponent;
 }
 
-/* Sizes by powers of two, densities by powers of four. */
-static uint32_t key_of(int kind, size_t bytes, double density)
+/* Sizes by powers of two, densities by powers of four, unions that hardly grow, grow, or grow to the sum of their parts. */
+static uint32_t key_of(int kind, size_t bytes, double density, double growth)
 {
+    uint32_t overlap = growth < 0.5 ? 0 : growth < 1.25 ? 1 : 2;
     uint32_t thin = density > 0 ? (1 - octave(density)) / 2 : 31;
-    return 1 + (uint32_t)kind + 8 * (thin < 31 ? thin : 31) + 256 * octave((double)bytes);
+    return 1 + (uint32_t)kind + 8 * (thin < 31 ? thin : 31) + 256 * overlap + 1024 * octave((double)bytes);
 }
 
-struct sparse_trial *sparse_trials_at(struct sparse_trials *trials, int kind, size_t bytes, double density)
+struct sparse_trial *sparse_trials_at(struct sparse_trials *trials, int kind, size_t bytes, double density, double growth)
 {
-    uint32_t key = key_of(kind, bytes, density);
+    uint32_t key = key_of(kind, bytes, density, growth);
     struct sparse_trial *oldest = trials->trial, *found = NULL;
     for (struct sparse_trial *t = trials->trial; t < trials->trial + SPARSE_TRIALS && !found; t++) {
         if (t->key == key) found = t;
@@ -117,6 +119,15 @@ static int best_of(const struct sparse_trial *trial, const struct sparse_contest
     return best;
 }
 
+/* The one of ours that the formulas take for clearly better than the library's routine; 0: none. */
+static int favourite(const struct sparse_contest *c)
+{
+    int best = 0;
+    for (int i = 1; i < c->n - 1; i++)
+        if (c->cost[i] * reach < c->cost[0] && (best == 0 || c->cost[i] < c->cost[best])) best = i;
+    return best;
+}
+
 int sparse_trial_choose(struct sparse_trial *trial, const struct sparse_contest *contest)
 {
     const double *cost = contest->cost;
@@ -125,6 +136,11 @@ int sparse_trial_choose(struct sparse_trial *trial, const struct sparse_contest 
     if (next >= 0) return next;
     int best = best_of(trial, contest, -1);
     trial->incumbent = best;
+    if (best == 0 && trial->calls % DOUBTS == 0) {
+        int ours = favourite(contest);
+        bool hopeless = sparse_trial_expected(trial, ours, cost[ours]) > reach * sparse_trial_expected(trial, 0, cost[0]);
+        if (ours > 0 && !hopeless) return ours;
+    }
     if (trial->calls % AGAIN == 0) {
         int second = best_of(trial, contest, best);
         bool close = sparse_trial_expected(trial, second, cost[second]) < near * sparse_trial_expected(trial, best, cost[best]);

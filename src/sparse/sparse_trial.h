@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the contenders for a reduction have really taken: measured over predicted seconds, by kind, size and density. Formulas
+/* What the contenders for a reduction have really taken: measured over predicted seconds, by kind, size, density and overlap. Formulas
  * are good at telling how time grows and bad at telling one machine's routine from another's by tens of percent; so the first
  * calls of a shape try every contender that is predicted to come close, and later ones go by what was seen.
  *
@@ -50,7 +50,7 @@ struct sparse_trials {
 };
 
 /* The entry of a shape: a new one takes the place of the one that has not been used for longest. */
-struct sparse_trial *sparse_trials_at(struct sparse_trials *trials, int kind, size_t bytes, double density);
+struct sparse_trial *sparse_trials_at(struct sparse_trials *trials, int kind, size_t bytes, double density, double growth);
 
 /* Which contender is to run. */
 int sparse_trial_choose(struct sparse_trial *trial, const struct sparse_contest *contest);

@@ -223,25 +223,25 @@ static void test_trials(void **state)
 {
     const struct sparse_contest contest = {.n = 5, .cost = {4, 1, 3, INFINITY, 2.5}, .margin = 1.1};
     struct sparse_trials trials = {0};
-    struct sparse_trial *trial = sparse_trials_at(&trials, 1, 1 << 20, 0.01);
+    struct sparse_trial *trial = sparse_trials_at(&trials, 1, 1 << 20, 0.01, 1);
     unsigned ran[SPARSE_CONTENDERS] = {0};
-    assert_ptr_equal(sparse_trials_at(&trials, 1, (1 << 20) + 8, 0.011), trial);
-    assert_ptr_not_equal(sparse_trials_at(&trials, 2, 1 << 20, 0.01), trial);
-    assert_ptr_not_equal(sparse_trials_at(&trials, 1, 1 << 21, 0.01), trial);
-    assert_ptr_not_equal(sparse_trials_at(&trials, 1, 1 << 20, 0.0001), trial);
+    assert_ptr_equal(sparse_trials_at(&trials, 1, (1 << 20) + 8, 0.011, 1), trial);
+    assert_ptr_not_equal(sparse_trials_at(&trials, 2, 1 << 20, 0.01, 1), trial);
+    assert_ptr_not_equal(sparse_trials_at(&trials, 1, 1 << 21, 0.01, 1), trial);
+    assert_ptr_not_equal(sparse_trials_at(&trials, 1, 1 << 20, 0.0001, 1), trial);
     for (int call = 0; call < 20; call++) {
         int i = sparse_trial_choose(trial, &contest);
         ran[i]++;
         sparse_trials_begin(&trials, trial, i, contest.cost[i], 0);
-        sparse_trials_end(&trials, i == 1 ? 9 : i == 0 ? 5 : 6); /* the second is nine times as slow as predicted */
+        sparse_trials_end(&trials, i == 1 ? 12 : i == 0 ? 5 : 6); /* the second is twelve times as slow as predicted */
         sparse_trials_learn(&trials, trials.took);
     }
     assert_int_equal(ran[1], 2);
     assert_int_equal(ran[3], 0);
     assert_true(ran[0] > 10); /* 5 s against 6, which was found out */
-    assert_true(fabs(sparse_trial_expected(trial, 1, 1) - 9) < 1e-3);
-    for (int i = 1; i <= SPARSE_TRIALS; i++) (void)sparse_trials_at(&trials, 0, (size_t)1 << (16 + i), 0.5);
-    assert_int_equal(sparse_trials_at(&trials, 1, 1 << 20, 0.01)->contender[0].tried, 0); /* was not used for longest */
+    assert_true(fabs(sparse_trial_expected(trial, 1, 1) - 12) < 1e-3);
+    for (int i = 1; i <= SPARSE_TRIALS; i++) (void)sparse_trials_at(&trials, 0, (size_t)1 << (16 + i), 0.5, 1);
+    assert_int_equal(sparse_trials_at(&trials, 1, 1 << 20, 0.01, 1)->contender[0].tried, 0); /* was not used for longest */
 }
 
 static void test_unions(void **state)
