@@ -33,6 +33,7 @@ struct sparse_collective {
     double sampled, agreed;
     struct sparse_choice choice;
     bool borrowed_handle;
+    bool timed; /* at all ranks or none */
     enum sparse_status status;
     int resume;
     bool decided;
@@ -140,12 +141,6 @@ static bool make_room(struct sparse_collective *c)
     return c->memory != NULL;
 }
 
-/* All processes alike. */
-static bool timed(const struct sparse_collective *c)
-{
-    return c->call.blocking && c->parameters.clock;
-}
-
 static uint32_t flags_of(const struct sparse_collective *c, bool room)
 {
     return (room ? 0 : SPARSE_CANNOT) | (c->call.may_pass_on ? 0 : SPARSE_STAYS) | (sparse_class_stale(c->class) ? SPARSE_STALE : 0);
@@ -161,10 +156,11 @@ enum sparse_status sparse_collective_create(const struct sparse_call *call, stru
     c->elements = elements;
     c->record.peer = -1;
     c->status = SPARSE_PENDING;
+    c->timed = call->blocking && c->parameters.clock && !call->state->trials.outside; /* not what the library's routine calls */
     c->class = sparse_state_class(call->state, elements * call->operator.size);
     c->sampled = sparse_sample(&call->operator, call->input, elements, c->parameters.sample_lines);
     sparse_agree_init(&c->agreement, call->transport, call->tag, &c->record, flags_of(c, make_room(c)),
-                      timed(c) ? call->state->trials.took : 0, c->sampled, c->class->observed ? &c->class->learned : NULL);
+                      c->timed ? call->state->trials.took : 0, c->sampled, c->class->observed ? &c->class->learned : NULL);
     *collective = c;
     return SPARSE_PENDING;
 }
@@ -173,7 +169,7 @@ static void choose(struct sparse_collective *c, bool may_pass_on, const struct s
 {
     struct sparse_trials *trials = &c->call.state->trials;
     struct sparse_trial *trial = NULL;
-    if (timed(c)) {
+    if (c->timed) {
         sparse_trials_learn(trials, c->agreement.terms.took);
         trial = sparse_trials_at(trials, c->call.kind, c->elements * c->call.operator.size, estimate->density, estimate->growth);
     }
@@ -247,7 +243,7 @@ static enum sparse_status finish(struct sparse_collective *c)
 {
     if (c->record.error != SPARSE_NO_ERROR) return SPARSE_FAILED;
     if (parked(c)) memcpy(c->call.output, parked(c), c->plan.result);
-    if (timed(c)) sparse_trials_end(&c->call.state->trials, c->parameters.clock());
+    if (c->timed) sparse_trials_end(&c->call.state->trials, c->parameters.clock());
     if (!c->choice.dense) sparse_class_learn(c->class, &c->record);
     return SPARSE_DONE;
 }

@@ -54,8 +54,8 @@ struct sparse_collective;
 struct sparse_state *sparse_state_create(void); /* NULL: no memory; run without Lucid */
 void sparse_state_destroy(struct sparse_state *state);
 
-/* The library's own routine has run the last blocking call on this state, which was passed on (SPARSE_NOT_OURS). Without it that
- * call's time is not known, which does no harm. */
+/* The library's own routine has run a blocking call on this state that was passed on (SPARSE_NOT_OURS). Until then calls on the state
+ * are taken for that routine's own (a Reduce_scatter may be a Reduce and a Scatter) and are not timed. */
 void sparse_state_passed(struct sparse_state *state, const struct sparse_parameters *parameters);
 
 struct sparse_call {

@@ -171,8 +171,9 @@ void sparse_trials_learn(struct sparse_trials *trials, uint32_t microseconds)
     trials->last = NULL;
     trials->took = 0;
     trials->outside = false;
-    if (!trial || microseconds == 0 || !(trials->predicted > 0)) return;
+    if (!trial) return;
     struct sparse_contender *c = &trial->contender[trials->contender];
-    c->ratio[c->tried % SPARSE_TRIAL_RATIOS] = (float)(microseconds * 1e-6 / trials->predicted);
+    bool known = microseconds > 0 && trials->predicted > 0;
+    c->ratio[c->tried % SPARSE_TRIAL_RATIOS] = known ? (float)(microseconds * 1e-6 / trials->predicted) : 1; /* or it would be tried for ever */
     c->tried++;
 }
