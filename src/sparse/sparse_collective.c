@@ -179,6 +179,12 @@ static void choose(struct sparse_collective *c, bool may_pass_on, const struct s
     trials->outside = c->choice.algorithm == SPARSE_LIBRARY;
 }
 
+/* Whether not to ask would save anything: of a long vector's time an agreement is hardly a part. */
+static bool refused(const struct sparse_collective *c, const struct sparse_estimate *estimate)
+{
+    return c->choice.algorithm == SPARSE_LIBRARY && sparse_cost_of_asking(estimate, &c->parameters) > 0.01 * c->choice.predicted;
+}
+
 /* Sets the choice; false when it is the library's own routine's turn, or nobody's. */
 static bool decide(struct sparse_collective *c)
 {
@@ -191,7 +197,7 @@ static bool decide(struct sparse_collective *c)
         return false;
     }
     choose(c, may_pass_on, &estimate);
-    if (may_pass_on && !c->call.unordered) sparse_class_answer(c->class, c->call.kind, c->choice.algorithm == SPARSE_LIBRARY);
+    if (may_pass_on && !c->call.unordered) sparse_class_answer(c->class, c->call.kind, refused(c, &estimate));
     return c->choice.algorithm != SPARSE_LIBRARY;
 }
 

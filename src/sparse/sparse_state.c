@@ -21,11 +21,11 @@ bool sparse_class_looks(struct sparse_class *class, enum sparse_kind kind, const
     return true;
 }
 
-void sparse_class_answer(struct sparse_class *class, enum sparse_kind kind, bool library)
+void sparse_class_answer(struct sparse_class *class, enum sparse_kind kind, bool refused)
 {
-    unsigned *refused = &class->patience[kind].refused;
-    if (!library) *refused = 0;
-    else if (*refused < UINT32_MAX) ++*refused;
+    unsigned *times = &class->patience[kind].refused;
+    if (!refused) *times = 0;
+    else if (*times < UINT32_MAX) ++*times;
 }
 
 void sparse_class_learn(struct sparse_class *class, const struct sparse_record *record)

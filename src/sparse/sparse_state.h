@@ -41,8 +41,8 @@ struct sparse_class *sparse_state_class(struct sparse_state *state, size_t bytes
 /* Whether a blocking call's vector is worth a look; counts. The same on all ranks. */
 bool sparse_class_looks(struct sparse_class *class, enum sparse_kind kind, const struct sparse_parameters *parameters);
 
-/* The answer of a blocking call. */
-void sparse_class_answer(struct sparse_class *class, enum sparse_kind kind, bool library);
+/* The answer of a blocking call: `refused` where it was the library's, and the agreement is worth saving. */
+void sparse_class_answer(struct sparse_class *class, enum sparse_kind kind, bool refused);
 
 /* What the merges have shown. Algorithms without merges show nothing, and a ring would go on after the inputs have ceased to be
  * disjoint: what is known is stale after some calls, so that one with merges runs in a ring's place, and forgotten when that has

@@ -108,6 +108,19 @@ static void test_patience(void **state)
     sim_states_destroy(states, 5);
 }
 
+/* Of so long a vector's time looking is no part: no call is passed on unseen. */
+static void test_long_vectors_are_always_looked_at(void **state)
+{
+    struct sim_trial dense = free_trial(SPARSE_ALLREDUCE, 5, SIM_DENSE, 1, MIB);
+    struct sparse_state **states = sim_states_create(5);
+    for (unsigned call = 0; call < 3 * dense.parameters.patience; call++) {
+        struct sim_report report = run(&dense, states);
+        assert_int_equal(report.not_ours, 5);
+        assert_true(report.messages > 0);
+    }
+    sim_states_destroy(states, 5);
+}
+
 static enum sparse_algorithm learned(int ranks)
 {
     struct sim_trial t = free_trial(SPARSE_ALLREDUCE, ranks, SIM_DISJOINT, 0, MIB);
@@ -276,6 +289,7 @@ int main(void)
         cmocka_unit_test(test_disjoint_inputs),                cmocka_unit_test(test_growth_is_learned),
         cmocka_unit_test(test_learning_is_forgotten),
         cmocka_unit_test(test_what_is_slow_is_left),           cmocka_unit_test(test_library_is_measured),
+        cmocka_unit_test(test_long_vectors_are_always_looked_at),
         cmocka_unit_test(test_trials),                         cmocka_unit_test(test_dense_form),
         cmocka_unit_test(test_unions),                         cmocka_unit_test(test_calibration),
     };
