@@ -154,7 +154,7 @@ static bool run(const struct lucid_reduction *reduction, size_t *counts, const s
     enum sparse_status status = create(&call, own, &collective);
     if (status == SPARSE_PENDING) status = go_on(own, collective, &outcome);
     if (status == SPARSE_NOT_OURS) {
-        passed_on = own;
+        if (outcome.left) passed_on = own;
         return false;
     }
     *rc = lucid_reduce_account(reduction, &outcome, own->transport.rank);

@@ -34,6 +34,7 @@ struct sparse_collective {
     struct sparse_choice choice;
     bool borrowed_handle;
     bool timed; /* at all ranks or none */
+    bool left;  /* to the library's routine, which is timed */
     enum sparse_status status;
     int resume;
     bool decided;
@@ -176,7 +177,7 @@ static void choose(struct sparse_collective *c, bool may_pass_on, const struct s
     c->choice = sparse_choose(c->call.kind, may_pass_on, estimate, &c->parameters, trial);
     if (!trial) return;
     sparse_trials_begin(trials, trial, c->choice.contender, c->choice.predicted, c->parameters.clock());
-    trials->outside = c->choice.algorithm == SPARSE_LIBRARY;
+    trials->outside = c->left = c->choice.algorithm == SPARSE_LIBRARY;
 }
 
 /* Whether not to ask would save anything: of a long vector's time an agreement is hardly a part. */
@@ -282,7 +283,7 @@ void sparse_collective_outcome(const struct sparse_collective *c, struct sparse_
 {
     const struct sparse_record *r = &c->record;
     *outcome = (struct sparse_outcome){
-        .algorithm = c->choice.algorithm, .dense = c->choice.dense, .error = r->error, .code = r->code, .peer = r->peer,
+        .algorithm = c->choice.algorithm, .dense = c->choice.dense, .left = c->left, .error = r->error, .code = r->code, .peer = r->peer,
         .sampled = c->sampled, .agreed = c->agreed, .messages = r->messages, .sent = r->sent, .sent_dense = r->sent_dense,
         .received = r->received, .elements = r->input.elements, .exceptions = r->input.exceptions};
 }

@@ -54,8 +54,8 @@ struct sparse_collective;
 struct sparse_state *sparse_state_create(void); /* NULL: no memory; run without Lucid */
 void sparse_state_destroy(struct sparse_state *state);
 
-/* The library's own routine has run a blocking call on this state that was passed on (SPARSE_NOT_OURS). Until then calls on the state
- * are taken for that routine's own (a Reduce_scatter may be a Reduce and a Scatter) and are not timed. */
+/* The library's own routine has run a blocking call of which the outcome said `left`. Until then calls on the state are taken for
+ * that routine's own (a Reduce_scatter may be a Reduce and a Scatter) and are not timed. */
 void sparse_state_passed(struct sparse_state *state, const struct sparse_parameters *parameters);
 
 struct sparse_call {
@@ -107,6 +107,7 @@ enum sparse_error { SPARSE_NO_ERROR, SPARSE_NO_MEMORY, SPARSE_CORRUPT, SPARSE_PE
 struct sparse_outcome {
     enum sparse_algorithm algorithm; /* SPARSE_LIBRARY after SPARSE_NOT_OURS */
     bool dense;                      /* ran in dense form */
+    bool left;                       /* SPARSE_NOT_OURS, and timed: sparse_state_passed() is to say when it is done */
     enum sparse_error error;
     int code;                        /* SPARSE_TRANSPORT: the adapter's error code */
     int peer;                        /* where the trouble came from, or -1 */

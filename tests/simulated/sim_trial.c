@@ -230,8 +230,12 @@ static void clean_up(struct run *run, bool own_states)
 
 static void run_the_library_s(struct run *run)
 {
+    struct sim_report inside;
+    if (run->status[0] == SPARSE_NOT_OURS && run->trial->inside) (void)sim_trial_run(run->trial->inside, run->states, &inside);
     for (int r = 0; r < run->trial->ranks; r++) {
-        if (run->status[r] != SPARSE_NOT_OURS) continue;
+        struct sparse_outcome outcome = {0};
+        if (run->collective[r]) sparse_collective_outcome(run->collective[r], &outcome);
+        if (!outcome.left) continue;
         on_the_clock = sim_count(run->sim, r)->clock + run->trial->library;
         sparse_state_passed(run->states[r], &run->parameters[r]);
     }

@@ -22,6 +22,7 @@ struct sim_trial {
     long memory_after;
     bool timed;         /* a blocking call, and parameters.clock the rank's simulated one */
     double library;     /* seconds that the library's own routine takes of a timed call */
+    const struct sim_trial *inside; /* a reduction that the library's own routine makes on the way, with the same states */
     bool fast;          /* neither reference nor comparison: volumes only */
 };
 

@@ -188,7 +188,7 @@ static void test_what_is_slow_is_left(void **state)
 }
 
 /* How many of 60 calls are left to a library of that speed, of which the formulas think that ours is twice as fast. */
-static int left_to_library(double seconds, bool timed)
+static int left_to_library(double seconds, bool timed, const struct sim_trial *inside)
 {
     struct sim_trial t = free_trial(SPARSE_ALLREDUCE, RANKS, SIM_RANDOM, 0.05, MIB / 4);
     struct sparse_state **states = sim_states_create(t.ranks);
@@ -197,6 +197,7 @@ static int left_to_library(double seconds, bool timed)
     t.sim.bandwidth = t.parameters.rates.bandwidth_network;
     t.timed = timed;
     t.library = seconds;
+    t.inside = inside;
     t.fast = true;
     for (int call = 0; call < 60; call++) left += run(&t, states).not_ours == t.ranks;
     sim_states_destroy(states, t.ranks);
@@ -227,9 +228,18 @@ static void test_dense_form(void **state)
 
 static void test_library_is_measured(void **state)
 {
-    assert_in_range(left_to_library(1e-4, true), 40, 58);
-    assert_in_range(left_to_library(1, true), 2, 6); /* it is tried, too */
-    assert_int_equal(left_to_library(1e-4, false), 0);
+    assert_in_range(left_to_library(1e-4, true, NULL), 40, 58);
+    assert_in_range(left_to_library(1, true, NULL), 2, 6); /* it is tried, too */
+    assert_int_equal(left_to_library(1e-4, false, NULL), 0);
+}
+
+/* The library's routine reduces on the same communicator: that is part of its time, and no call of the program's. */
+static void test_reductions_of_the_library_s(void **state)
+{
+    struct sim_trial inside = free_trial(SPARSE_REDUCE, RANKS, SIM_DENSE, 1, 16384);
+    inside.timed = inside.fast = true;
+    inside.library = 1e-5;
+    assert_in_range(left_to_library(1, true, &inside), 2, 6);
 }
 
 static void test_trials(void **state)
@@ -290,6 +300,7 @@ int main(void)
         cmocka_unit_test(test_learning_is_forgotten),
         cmocka_unit_test(test_what_is_slow_is_left),           cmocka_unit_test(test_library_is_measured),
         cmocka_unit_test(test_long_vectors_are_always_looked_at),
+        cmocka_unit_test(test_reductions_of_the_library_s),
         cmocka_unit_test(test_trials),                         cmocka_unit_test(test_dense_form),
         cmocka_unit_test(test_unions),                         cmocka_unit_test(test_calibration),
     };

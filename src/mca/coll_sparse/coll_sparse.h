@@ -89,8 +89,9 @@ void coll_sparse_measure(coll_sparse_module_t *module);
 
 /* Runs a blocking call. COLL_SPARSE_PASS: it is the library's, nothing was touched. Else OMPI_SUCCESS or an error code. */
 #define COLL_SPARSE_PASS 1
+#define COLL_SPARSE_PASS_TIMED 2 /* the same, and coll_sparse_passed() is to follow */
 int coll_sparse_run(coll_sparse_module_t *module, const struct coll_sparse_call *call);
-/* The module below has run a blocking call that was passed on. Returns `rc`, its answer. */
+/* The module below has run such a call. Returns `rc`, its answer. */
 int coll_sparse_passed(coll_sparse_module_t *module, int rc);
 
 /* The module below runs a call that was found to be dense (coll_sparse_below.c). Its tags were reserved when the program made it. */

@@ -14,7 +14,8 @@ typedef lucid_ompi_counts_t counts_t;
 #define BLOCKING(call, api, ...)                                                        \
     coll_sparse_module_t *sparse = (coll_sparse_module_t *)module;                      \
     int rc = coll_sparse_run(sparse, &(call));                                          \
-    return rc != COLL_SPARSE_PASS ? rc : coll_sparse_passed(sparse, BELOW(api, __VA_ARGS__))
+    if (rc == COLL_SPARSE_PASS_TIMED) return coll_sparse_passed(sparse, BELOW(api, __VA_ARGS__)); \
+    return rc != COLL_SPARSE_PASS ? rc : BELOW(api, __VA_ARGS__)
 
 #define BEGUN(call, persistent, api, ...)                                               \
     coll_sparse_module_t *sparse = (coll_sparse_module_t *)module;                      \
@@ -93,7 +94,8 @@ static int sparse_reduce_scatter(const void *in, void *out, counts_t counts, omp
     if (!call.counts) return OMPI_ERR_OUT_OF_RESOURCE;
     int rc = coll_sparse_run(sparse, &call);
     free(call.counts);
-    return rc != COLL_SPARSE_PASS ? rc : coll_sparse_passed(sparse, BELOW(reduce_scatter, in, out, counts, type, op, comm));
+    if (rc == COLL_SPARSE_PASS_TIMED) return coll_sparse_passed(sparse, BELOW(reduce_scatter, in, out, counts, type, op, comm));
+    return rc != COLL_SPARSE_PASS ? rc : BELOW(reduce_scatter, in, out, counts, type, op, comm);
 }
 
 static int begin_scatter(coll_sparse_module_t *sparse, const void *in, void *out, counts_t counts, ompi_datatype_t *type,
