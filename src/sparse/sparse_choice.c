@@ -103,10 +103,14 @@ struct sparse_choice sparse_choose(enum sparse_kind kind, bool may_pass_on, cons
     struct range range = ranges[kind];
     bool forced = sparse_choice_forced(kind, parameters);
     if (forced) range.first = range.last = parameters->algorithm;
-    struct sparse_choice best = cheapest(range, forced, estimate, parameters);
-    if (!may_pass_on || forced || parameters->always) return best;
+    if (!may_pass_on || forced || parameters->always) return cheapest(range, forced, estimate, parameters);
     double library = sparse_cost(SPARSE_LIBRARY, range.first, true, estimate, parameters);
-    if (trial && !parameters->dense) best = by_trial(range, library, estimate, parameters, trial);
-    else if (best.dense || best.predicted * parameters->margin > library) best = passed_on(library);
+    struct sparse_choice best;
+    if (trial && !parameters->dense) {
+        best = by_trial(range, library, estimate, parameters, trial);
+    } else {
+        best = cheapest(range, false, estimate, parameters);
+        if (best.dense || best.predicted * parameters->margin > library) best = passed_on(library);
+    }
     return estimate->stale && shows_nothing(best.algorithm) ? to_learn(range, estimate, parameters) : best;
 }

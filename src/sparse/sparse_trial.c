@@ -3,7 +3,6 @@
 #include "sparse_trial.h"
 
 #include <math.h>
-#include <string.h>
 
 enum {
     ROUNDS = 2,        /* a contender's calls before it is judged: the better one counts */

@@ -17,7 +17,8 @@ from ..terminal import Terminal
 
 _DESCRIPTION = """\
 Puts two reports side by side: run time, time in MPI (of runs with --time), bytes and messages, what went between nodes, what
-communicators cost where that was recorded (lucid run --startup), and B over A. With one report of lucid run --place, its first run and its second.
+communicators cost where that was recorded (lucid run --startup), and B over A. With one report of lucid run --place, its first
+run and its second.
 """
 
 _EPILOG = """\
