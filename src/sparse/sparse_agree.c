@@ -7,11 +7,11 @@
 #include "sparse_step.h"
 
 void sparse_agree_init(struct sparse_agreement *a, const struct sparse_transport *transport, int tag, struct sparse_record *record,
-                       uint32_t flags, uint32_t took, double density, const struct sparse_learned *learned)
+                       uint32_t flags, struct sparse_times last, double density, const struct sparse_learned *learned)
 {
     *a = (struct sparse_agreement){.transport = transport, .tag = tag, .record = record};
-    a->terms = (struct sparse_terms){.magic = SPARSE_MAGIC, .ranks = 1, .flags = flags, .took = took,
-                                    .density = (uint64_t)(density * 0x1p32)};
+    a->terms = (struct sparse_terms){.magic = SPARSE_MAGIC, .ranks = 1, .flags = flags, .took = last.took,
+                                    .asked = last.asked, .density = (uint64_t)(density * 0x1p32)};
     if (learned) {
         a->terms.observed = 1;
         a->terms.growth = (uint64_t)(learned->growth * 0x1p20);
@@ -81,6 +81,7 @@ static enum sparse_status take(struct sparse_agreement *a, bool replace, int pee
     a->terms.ranks += other->ranks;
     a->terms.flags |= other->flags;
     if (other->took > a->terms.took) a->terms.took = other->took;
+    if (other->asked > a->terms.asked) a->terms.asked = other->asked;
     a->terms.observed += other->observed;
     a->terms.density += other->density;
     a->terms.growth += other->growth;

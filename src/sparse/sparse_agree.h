@@ -11,11 +11,17 @@ struct sparse_learned {
     double growth, per_exception;
 };
 
+/* What a rank's last call took; 0: unknown. */
+struct sparse_times {
+    uint32_t took;  /* microseconds from the agreement on */
+    uint32_t asked; /* nanoseconds of an agreement that all ranks began together */
+};
+
 /* On the wire as it is: all ranks run the same library on the same kind of machine, else `magic` differs. */
 struct sparse_terms {
     uint32_t magic, ranks;     /* SPARSE_MAGIC; ranks that these are the sums of */
     uint32_t flags, observed;  /* of any rank, SPARSE_...; ranks that have learned the growth and the bytes */
-    uint32_t took, unused;     /* the most of what a rank's last call took, in microseconds */
+    uint32_t took, asked;      /* struct sparse_times: the most of any rank */
     uint64_t density, growth, per_exception; /* sums, in 2^-32, 2^-20 and 2^-20 */
 };
 
@@ -38,7 +44,7 @@ struct sparse_agreement {
 };
 
 void sparse_agree_init(struct sparse_agreement *a, const struct sparse_transport *transport, int tag, struct sparse_record *record,
-                       uint32_t flags, uint32_t took, double density, const struct sparse_learned *learned);
+                       uint32_t flags, struct sparse_times last, double density, const struct sparse_learned *learned);
 
 /* Resumable. SPARSE_FAILED also for numbers that are none of ours: then this rank cannot know what the others do. */
 enum sparse_status sparse_agree(struct sparse_agreement *a);

@@ -10,7 +10,7 @@
 #define INDEPENDENT 1.0
 
 static const struct range { enum sparse_algorithm first, last; } ranges[SPARSE_KINDS] = {
-    [SPARSE_REDUCE] = {SPARSE_REDUCE_BINOMIAL, SPARSE_REDUCE_DIRECT},
+    [SPARSE_REDUCE] = {SPARSE_REDUCE_BINOMIAL, SPARSE_REDUCE_CHAIN},
     [SPARSE_ALLREDUCE] = {SPARSE_ALLREDUCE_DOUBLING, SPARSE_ALLREDUCE_RING},
     [SPARSE_REDUCE_SCATTER] = {SPARSE_SCATTER_HALVING, SPARSE_SCATTER_PAIRWISE},
     [SPARSE_SCAN] = {SPARSE_SCAN_DOUBLING, SPARSE_SCAN_DOUBLING},
@@ -61,7 +61,7 @@ static struct sparse_choice cheapest(struct range range, bool forced, const stru
             if (!forced && !estimate->learned && shows_nothing(a)) continue;
             double cost = sparse_cost(a, a, dense, estimate, parameters);
             if (best.algorithm == SPARSE_LIBRARY || cost < best.predicted)
-                best = (struct sparse_choice){a, dense, (int)(a - range.first) + 1, cost};
+                best = (struct sparse_choice){a, dense, (int)(a - range.first) + 1, cost, false};
         }
     return best;
 }
@@ -75,7 +75,7 @@ static struct sparse_choice to_learn(struct range range, const struct sparse_est
         if (shows_nothing(a)) continue;
         double cost = sparse_cost(a, a, false, estimate, parameters);
         if (best.algorithm == SPARSE_LIBRARY || cost < best.predicted)
-            best = (struct sparse_choice){a, false, (int)(a - range.first) + 1, cost};
+            best = (struct sparse_choice){a, false, (int)(a - range.first) + 1, cost, false};
     }
     return best;
 }
@@ -83,18 +83,20 @@ static struct sparse_choice to_learn(struct range range, const struct sparse_est
 static struct sparse_choice by_trial(struct range range, double library, const struct sparse_estimate *estimate,
                                      const struct sparse_parameters *parameters, struct sparse_trial *trial)
 {
-    struct sparse_parameters twin = *parameters;
-    twin.dense = true;
-    struct sparse_choice dense = cheapest(range, false, estimate, &twin);
-    struct sparse_contest contest = {1, {library}, sparse_cost_of_asking(estimate, parameters), parameters->margin};
-    for (enum sparse_algorithm a = range.first; a <= range.last; a++)
-        contest.cost[contest.n++] = !estimate->learned && shows_nothing(a) ? INFINITY : sparse_cost(a, a, false, estimate, parameters);
-    contest.cost[contest.n++] = dense.predicted;
-    int i = sparse_trial_choose(trial, &contest);
-    if (i == 0) return passed_on(library);
-    if (i < contest.n - 1) return (struct sparse_choice){range.first + (unsigned)i - 1, false, i, contest.cost[i]};
-    dense.contender = i;
-    return dense;
+    const int algorithms = (int)(range.last - range.first) + 1;
+    struct sparse_contest contest = {1, 1 + algorithms, {library}, trial->asking, parameters->margin};
+    bool open;
+    for (int dense = 0; dense < 2; dense++)
+        for (enum sparse_algorithm a = range.first; a <= range.last; a++)
+            contest.cost[contest.n++] = !estimate->learned && shows_nothing(a) ? INFINITY : sparse_cost(a, a, dense, estimate, parameters);
+    int i = sparse_trial_choose(trial, &contest, &open);
+    struct sparse_choice choice = passed_on(library);
+    if (i > 0) choice.algorithm = range.first + (unsigned)((i - 1) % algorithms);
+    choice.dense = i >= contest.dense;
+    choice.contender = i;
+    choice.predicted = contest.cost[i];
+    choice.open = open;
+    return choice;
 }
 
 struct sparse_choice sparse_choose(enum sparse_kind kind, bool may_pass_on, const struct sparse_estimate *estimate,

@@ -14,16 +14,16 @@ typedef enum sparse_status algorithm_fn(struct sparse_slice *s);
 
 static algorithm_fn *const algorithms[SPARSE_ALGORITHMS] = {
     [SPARSE_REDUCE_BINOMIAL] = sparse_reduce_binomial,       [SPARSE_REDUCE_HALVING] = sparse_reduce_halving,
-    [SPARSE_REDUCE_DIRECT] = sparse_reduce_direct,           [SPARSE_ALLREDUCE_DOUBLING] = sparse_allreduce_doubling,
-    [SPARSE_ALLREDUCE_HALVING] = sparse_allreduce_halving,   [SPARSE_ALLREDUCE_RING] = sparse_allreduce_ring,
-    [SPARSE_SCATTER_HALVING] = sparse_scatter_halving,       [SPARSE_SCATTER_PAIRWISE] = sparse_scatter_pairwise,
-    [SPARSE_SCAN_DOUBLING] = sparse_scan_doubling};
+    [SPARSE_REDUCE_DIRECT] = sparse_reduce_direct,           [SPARSE_REDUCE_CHAIN] = sparse_reduce_chain,
+    [SPARSE_ALLREDUCE_DOUBLING] = sparse_allreduce_doubling, [SPARSE_ALLREDUCE_HALVING] = sparse_allreduce_halving,
+    [SPARSE_ALLREDUCE_RING] = sparse_allreduce_ring,         [SPARSE_SCATTER_HALVING] = sparse_scatter_halving,
+    [SPARSE_SCATTER_PAIRWISE] = sparse_scatter_pairwise,     [SPARSE_SCAN_DOUBLING] = sparse_scan_doubling};
 
 struct sparse_collective {
     struct sparse_call call;
     struct sparse_parameters parameters;
     struct sparse_class *class;
-    struct sparse_agreement agreement;
+    struct sparse_agreement agreement, rehearsal;
     struct sparse_record record;
     struct sparse_plan plan;
     size_t elements;
@@ -31,6 +31,8 @@ struct sparse_collective {
     char *memory;          /* of the lanes, and the parked result */
     size_t memory_bytes;
     double sampled, agreed;
+    bool rehearses;
+    double began, asked, asking; /* seconds; the first two of the rehearsal, if there is one */
     struct sparse_choice choice;
     bool borrowed_handle;
     bool timed; /* at all ranks or none */
@@ -158,10 +160,12 @@ enum sparse_status sparse_collective_create(const struct sparse_call *call, stru
     c->record.peer = -1;
     c->status = SPARSE_PENDING;
     c->timed = call->blocking && c->parameters.clock && !call->state->trials.outside; /* not what the library's routine calls */
+    c->rehearses = c->timed && sparse_trials_rehearse(&call->state->trials);
     c->class = sparse_state_class(call->state, elements * call->operator.size);
     c->sampled = sparse_sample(&call->operator, call->input, elements, c->parameters.sample_lines);
     sparse_agree_init(&c->agreement, call->transport, call->tag, &c->record, flags_of(c, make_room(c)),
-                      c->timed ? call->state->trials.took : 0, c->sampled, c->class->observed ? &c->class->learned : NULL);
+                      c->timed ? call->state->trials.times : (struct sparse_times){0}, c->sampled,
+                      c->class->observed ? &c->class->learned : NULL);
     *collective = c;
     return SPARSE_PENDING;
 }
@@ -171,19 +175,22 @@ static void choose(struct sparse_collective *c, bool may_pass_on, const struct s
     struct sparse_trials *trials = &c->call.state->trials;
     struct sparse_trial *trial = NULL;
     if (c->timed) {
-        sparse_trials_learn(trials, c->agreement.terms.took);
+        sparse_trials_learn(trials, (struct sparse_times){c->agreement.terms.took, c->agreement.terms.asked});
         trial = sparse_trials_at(trials, c->call.kind, c->elements * c->call.operator.size, estimate->density, estimate->growth);
     }
+    c->asking = sparse_cost_of_asking(estimate, &c->parameters);
+    if (c->timed) c->asking = sparse_trials_asking(trials, c->asking);
+    if (trial) trial->asking = c->asking;
     c->choice = sparse_choose(c->call.kind, may_pass_on, estimate, &c->parameters, trial);
     if (!trial) return;
-    sparse_trials_begin(trials, trial, c->choice.contender, c->choice.predicted, c->parameters.clock());
+    sparse_trials_begin(trials, trial, c->choice.contender, c->choice.predicted, c->asked, c->parameters.clock());
     trials->outside = c->left = c->choice.algorithm == SPARSE_LIBRARY;
 }
 
-/* Whether not to ask would save anything: of a long vector's time an agreement is hardly a part. */
-static bool refused(const struct sparse_collective *c, const struct sparse_estimate *estimate)
+/* Whether not to ask would save anything: of a long vector's time an agreement is hardly a part. Not before all have been tried. */
+static bool refused(const struct sparse_collective *c)
 {
-    return c->choice.algorithm == SPARSE_LIBRARY && sparse_cost_of_asking(estimate, &c->parameters) > 0.01 * c->choice.predicted;
+    return c->choice.algorithm == SPARSE_LIBRARY && !c->choice.open && c->asking > 0.01 * c->choice.predicted;
 }
 
 /* Sets the choice; false when it is the library's own routine's turn, or nobody's. */
@@ -198,7 +205,7 @@ static bool decide(struct sparse_collective *c)
         return false;
     }
     choose(c, may_pass_on, &estimate);
-    if (may_pass_on && !c->call.unordered) sparse_class_answer(c->class, c->call.kind, refused(c, &estimate));
+    if (may_pass_on && !c->call.unordered) sparse_class_answer(c->class, c->call.kind, refused(c));
     return c->choice.algorithm != SPARSE_LIBRARY;
 }
 
@@ -255,10 +262,22 @@ static enum sparse_status finish(struct sparse_collective *c)
     return SPARSE_DONE;
 }
 
+/* The same once more, now that all ranks are here. */
+static void rehearse(struct sparse_collective *c)
+{
+    sparse_agree_init(&c->rehearsal, c->call.transport, c->call.tag, &c->record, 0, (struct sparse_times){0}, c->sampled, NULL);
+    c->began = c->parameters.clock();
+}
+
 static enum sparse_status go_on(struct sparse_collective *c)
 {
     STEP_BEGIN(c->resume);
     STEP_AWAIT(sparse_agree(&c->agreement));
+    if (c->rehearses) {
+        rehearse(c);
+        STEP_AWAIT(sparse_agree(&c->rehearsal));
+        c->asked = c->parameters.clock() - c->began;
+    }
     c->decided = true;
     if (!decide(c)) return c->record.error == SPARSE_NO_ERROR ? SPARSE_NOT_OURS : SPARSE_FAILED;
     begin_lanes(c);
@@ -313,6 +332,7 @@ void sparse_collective_destroy(struct sparse_collective *c)
 {
     if (!c) return;
     sparse_agree_cancel(&c->agreement);
+    sparse_agree_cancel(&c->rehearsal);
     for (size_t i = 0; i < SPARSE_LANES; i++)
         if (c->lane[i].transport) sparse_slice_cancel(&c->lane[i]);
     sparse_state_return(c->call.state, &c->parameters, c->memory, c->memory_bytes);

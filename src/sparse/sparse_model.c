@@ -13,8 +13,8 @@
 #include <string.h>
 
 static const char *const names[SPARSE_ALGORITHMS] = {
-    "library", "reduce_binomial", "reduce_halving", "reduce_direct", "allreduce_doubling", "allreduce_halving", "allreduce_ring",
-    "scatter_halving", "scatter_pairwise", "scan_doubling"};
+    "library", "reduce_binomial", "reduce_halving", "reduce_direct", "reduce_chain", "allreduce_doubling",
+    "allreduce_halving", "allreduce_ring", "scatter_halving", "scatter_pairwise", "scan_doubling"};
 
 const char *sparse_algorithm_name(enum sparse_algorithm algorithm)
 {
@@ -191,6 +191,15 @@ static void gathering_vectors(struct costs *c, double elements)
     c->work += (p - 1) * (c->dense ? elements * (double)c->estimate->size / c->rates->add : 2 * bytes / c->rates->merge);
 }
 
+/* What every rank of a chain does: one vector in, one out, each over a link of its own. */
+static void passing_on(struct costs *c)
+{
+    bool near = c->estimate->ranks <= c->rates->ranks_per_node;
+    c->latency += near ? c->rates->latency_node : c->rates->latency_network;
+    c->wire += c->elements * encoded(c, c->estimate->ranks) / (near ? c->rates->bandwidth_node : c->rates->bandwidth_network);
+    merge(c, c->elements, c->estimate->ranks / 2.0);
+}
+
 static void cost_of(struct costs *c, enum sparse_algorithm algorithm)
 {
     double n = c->elements, p = c->estimate->ranks;
@@ -198,6 +207,7 @@ static void cost_of(struct costs *c, enum sparse_algorithm algorithm)
     case SPARSE_REDUCE_BINOMIAL: doubling(c, 1), write_out(c, n); break;
     case SPARSE_REDUCE_HALVING: halving(c), gathering(c), write_out(c, n); break;
     case SPARSE_REDUCE_DIRECT: directly(c, n, true), write_out(c, n); break;
+    case SPARSE_REDUCE_CHAIN: passing_on(c), write_out(c, n); break;
     case SPARSE_ALLREDUCE_DOUBLING: doubling(c, 1), write_out(c, n), handing_back(c, n); break;
     case SPARSE_ALLREDUCE_HALVING: halving(c), gathering(c), write_out(c, n), handing_back(c, n); break;
     case SPARSE_ALLREDUCE_RING: gathering_vectors(c, n), write_out(c, n); break;
@@ -227,6 +237,13 @@ int sparse_ring_room(int ranks, size_t slice_bytes, bool alone)
     return room > 4 ? room : 4;
 }
 
+size_t sparse_chain_slices(int ranks, size_t bytes)
+{
+    size_t each = bytes / (4 * (size_t)ranks), least = 32768;
+    if (each < least) each = least;
+    return each < bytes ? bytes / each : 1;
+}
+
 static double seconds(enum sparse_algorithm algorithm, bool dense, bool library, const struct sparse_estimate *e,
                       const struct sparse_parameters *parameters)
 {
@@ -235,6 +252,8 @@ static double seconds(enum sparse_algorithm algorithm, bool dense, bool library,
     double slices = fmax(1, floor(bytes / slice));
     if (algorithm == SPARSE_ALLREDUCE_RING)
         slices = ceil(slices * e->ranks / sparse_ring_room(e->ranks, (size_t)(bytes / slices), slices <= 1));
+    bool chain = algorithm == SPARSE_REDUCE_CHAIN;
+    if (chain) slices = fmax(slices, (double)sparse_chain_slices(e->ranks, (size_t)bytes));
     struct costs c = {.estimate = e, .rates = &parameters->rates, .dense = dense, .cube = 1, .elements = (double)e->elements};
     while (c.cube <= e->ranks / 2) c.cube *= 2, c.steps++;
     c.folds = c.cube < e->ranks;
@@ -243,8 +262,8 @@ static double seconds(enum sparse_algorithm algorithm, bool dense, bool library,
     cost_of(&c, algorithm);
     if (library) return c.latency + c.wire + c.work;
     c.work += bytes / (dense ? c.rates->copy : c.rates->scan);
-    double longer = fmax(c.wire, c.work), shorter = fmin(c.wire, c.work);
-    return slices * c.latency + longer + shorter / slices;
+    double longer = fmax(c.wire, c.work), shorter = fmin(c.wire, c.work), steps = slices + (chain ? e->ranks - 2 : 0);
+    return steps * (c.latency + longer / slices) + shorter / slices;
 }
 
 /* A good dense routine: the better of our two forms without reading the vector first. */
@@ -255,7 +274,7 @@ static double library(enum sparse_algorithm like, const struct sparse_estimate *
         [SPARSE_ALLREDUCE_DOUBLING] = {SPARSE_ALLREDUCE_DOUBLING, SPARSE_ALLREDUCE_HALVING},
         [SPARSE_SCATTER_HALVING] = {SPARSE_SCATTER_HALVING, SPARSE_SCATTER_PAIRWISE},
         [SPARSE_SCAN_DOUBLING] = {SPARSE_SCAN_DOUBLING, SPARSE_SCAN_DOUBLING}};
-    enum sparse_algorithm family = like <= SPARSE_REDUCE_DIRECT      ? SPARSE_REDUCE_BINOMIAL
+    enum sparse_algorithm family = like <= SPARSE_REDUCE_CHAIN       ? SPARSE_REDUCE_BINOMIAL
                                    : like <= SPARSE_ALLREDUCE_RING   ? SPARSE_ALLREDUCE_DOUBLING
                                    : like <= SPARSE_SCATTER_PAIRWISE ? SPARSE_SCATTER_HALVING
                                                                      : SPARSE_SCAN_DOUBLING;

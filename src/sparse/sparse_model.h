@@ -13,6 +13,7 @@ enum sparse_algorithm {
     SPARSE_REDUCE_BINOMIAL,    /* sparse_reduce_binomial.c, and so on */
     SPARSE_REDUCE_HALVING,
     SPARSE_REDUCE_DIRECT,
+    SPARSE_REDUCE_CHAIN,
     SPARSE_ALLREDUCE_DOUBLING,
     SPARSE_ALLREDUCE_HALVING,
     SPARSE_ALLREDUCE_RING,
@@ -92,6 +93,9 @@ double sparse_bytes_per_element(const struct sparse_estimate *estimate, double d
 /* How many vectors of a slice a lane of a ring has room for (sparse_plan.c): smaller slices where there are more ranks. `alone`: the
  * slice is the whole vector, so that there is one lane. */
 int sparse_ring_room(int ranks, size_t slice_bytes, bool alone);
+
+/* Slices of a chain of so many ranks: short ones, for the last rank begins when the first slice has passed all others. */
+size_t sparse_chain_slices(int ranks, size_t bytes);
 
 /* Whether so many ranks gather the vectors by doubling instead (sparse_allreduce_ring.c). */
 enum { SPARSE_RING_DOUBLES = 32 };

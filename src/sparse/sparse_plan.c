@@ -3,16 +3,20 @@
  * headers are some 30 bytes) and smaller where an algorithm keeps a message of every rank. */
 #include "sparse_plan.h"
 
-enum { PART_BYTES = 8192, LEAST_PER_RANK = 320, TABLES_PER_RANK = 2 + 2 * SPARSE_RUNS, SLACK = 64,
+enum { PART_BYTES = 8192, LEAST_PER_RANK = 320, TABLES_PER_RANK = 2 + 2 * SPARSE_RUNS,
+       SLACK = 128, /* a header, and an element more where a length is rounded up */
        LONGEST = 1 << 29 /* a slice may be nearly twice as long, and messages are shorter than 2 GiB */ };
 
-enum cut { WHOLE, EQUAL, SHARES_BY_PLACE, SHARES_BY_RANK };
+/* EQUAL: one part for every place of the cube; PIECES: of every rank's share, as long as they are no shorter than PART_BYTES. In both
+ * a slice has its piece of each part of the vector: what only some ranks have, or is where much is, is in no slice alone. */
+enum cut { WHOLE, EQUAL, PIECES, SHARES_BY_PLACE, SHARES_BY_RANK };
 
 static enum cut cut_of(enum sparse_algorithm algorithm)
 {
     switch (algorithm) {
     case SPARSE_REDUCE_HALVING:
     case SPARSE_ALLREDUCE_HALVING: return EQUAL;
+    case SPARSE_ALLREDUCE_RING: return PIECES;
     case SPARSE_SCATTER_HALVING: return SHARES_BY_PLACE;
     case SPARSE_SCATTER_PAIRWISE: return SHARES_BY_RANK;
     default: return WHOLE;
@@ -61,18 +65,33 @@ static size_t room_of(const struct sparse_plan *plan, size_t slices)
     return round_up(bytes);
 }
 
+static size_t pieces_of(const struct sparse_plan *plan, size_t slices)
+{
+    size_t pieces = plan->elements * plan->call->operator.size / slices / PART_BYTES;
+    if (slices == 1 || pieces < 1) return 1;
+    return pieces < ranks(plan) ? pieces : ranks(plan);
+}
+
 /* Bytes of all areas. */
 static size_t need_of(const struct sparse_plan *plan, enum sparse_algorithm algorithm, size_t slices)
 {
     size_t room = room_of(plan, slices);
-    if (algorithm == SPARSE_ALLREDUCE_RING) return ranks(plan) * bound_of(plan, plan->elements, slices);
+    size_t pieces = pieces_of(plan, slices);
+    if (algorithm == SPARSE_ALLREDUCE_RING) return ranks(plan) * pieces * bound_of(plan, plan->elements, slices * pieces);
     if (algorithm == SPARSE_SCATTER_PAIRWISE) return room + ranks(plan) * bound_of(plan, greatest_share(plan), slices);
     return SPARSE_AREAS * room;
+}
+
+static size_t chain_slices(const struct sparse_plan *plan)
+{
+    size_t slices = sparse_chain_slices(plan->call->transport->size, plan->elements * plan->call->operator.size);
+    return slices > plan->slices ? slices : plan->slices;
 }
 
 size_t sparse_plan_slices(const struct sparse_plan *plan, enum sparse_algorithm algorithm)
 {
     size_t slices = plan->slices, most = plan->elements;
+    if (algorithm == SPARSE_REDUCE_CHAIN) slices = chain_slices(plan);
     while (slices < most && need_of(plan, algorithm, slices) > plan->areas) slices += (slices + 7) / 8;
     return slices;
 }
@@ -81,6 +100,7 @@ size_t sparse_plan_slices(const struct sparse_plan *plan, enum sparse_algorithm 
 static size_t most_slices(const struct sparse_plan *plan)
 {
     size_t most = plan->slices, other = 0;
+    if (plan->call->kind == SPARSE_REDUCE) other = sparse_plan_slices(plan, SPARSE_REDUCE_CHAIN);
     if (plan->call->kind == SPARSE_ALLREDUCE) other = sparse_plan_slices(plan, SPARSE_ALLREDUCE_RING);
     if (plan->call->kind == SPARSE_REDUCE_SCATTER) other = sparse_plan_slices(plan, SPARSE_SCATTER_PAIRWISE);
     return other > most ? other : most;
@@ -153,12 +173,13 @@ static size_t portion(size_t count, size_t index, size_t slices)
     return index * each + (index < more ? index : more);
 }
 
-static void cut_equally(struct sparse_slice *lane, size_t from, size_t end, size_t parts)
+static void cut_equally(const struct sparse_plan *plan, size_t slices, size_t index, size_t parts, struct sparse_slice *lane)
 {
     lane->positions = parts;
     for (size_t i = 0; i < parts; i++) {
+        size_t from = portion(plan->elements, i, parts), count = portion(plan->elements, i + 1, parts) - from;
         lane->first[i] = i;
-        part(lane, i, from + portion(end - from, i, parts), from + portion(end - from, i + 1, parts));
+        part(lane, i, from + portion(count, index, slices), from + portion(count, index + 1, slices));
     }
     lane->first[parts] = parts;
 }
@@ -190,12 +211,12 @@ static void cut_by_place(const struct sparse_plan *plan, size_t slices, size_t i
 void sparse_plan_cut(const struct sparse_plan *plan, enum sparse_algorithm algorithm, size_t slices, size_t index,
                      struct sparse_slice *lane)
 {
-    size_t from = portion(plan->elements, index, slices), end = portion(plan->elements, index + 1, slices);
     enum cut cut = cut_of(algorithm);
     lane->resume = lane->inner = 0;
     lane->shift = 0;
-    if (cut == WHOLE) cut_equally(lane, from, end, 1);
-    else if (cut == EQUAL) cut_equally(lane, from, end, (size_t)lane->fold.cube);
+    if (cut == WHOLE) cut_equally(plan, slices, index, 1, lane);
+    else if (cut == EQUAL) cut_equally(plan, slices, index, (size_t)lane->fold.cube, lane);
+    else if (cut == PIECES) cut_equally(plan, slices, index, pieces_of(plan, slices), lane);
     else lane->shift = plan->offset[plan->call->transport->rank];
     if (cut == SHARES_BY_PLACE) cut_by_place(plan, slices, index, lane);
     if (cut != SHARES_BY_RANK) return;

@@ -60,6 +60,6 @@ enum sparse_status sparse_scatter_pairwise(struct sparse_slice *s)
         if (s->k < p) start(s, s->k);
     }
     if (s->count[own] > 0) s->all->at[own] = s->acc->at[own];
-    sparse_slice_pile(s, own, s->all);
+    sparse_slice_pile(s, share((int)own), s->all);
     STEP_END;
 }

@@ -130,13 +130,15 @@ void sparse_slice_into(struct sparse_slice *s, struct sparse_span span, const st
     }
 }
 
-void sparse_slice_pile(struct sparse_slice *s, size_t part, struct sparse_run *all)
+void sparse_slice_pile(struct sparse_slice *s, struct sparse_span span, struct sparse_run *all)
 {
     size_t ranks = (size_t)s->transport->size;
-    if (sparse_failed(s) || s->count[part] == 0) return;
-    struct sparse_layout layout = layout_of(s, part);
-    for (size_t rank = 0; rank < ranks; rank++) all->at[rank] += SPARSE_MARK;
-    sparse_pile(&layout, all->base, all->at, ranks, output_of(s, part));
+    if (sparse_failed(s)) return;
+    for_parts(s, span, part) {
+        struct sparse_layout layout = layout_of(s, part);
+        for (size_t rank = 0; rank < ranks; rank++) all->at[rank] += SPARSE_MARK;
+        sparse_pile(&layout, all->base, all->at, ranks, output_of(s, part)); /* leaves them at the next part */
+    }
 }
 
 /* One part of a message that was received. */

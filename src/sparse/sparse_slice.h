@@ -108,8 +108,9 @@ void sparse_slice_merge(struct sparse_slice *s, struct sparse_span span, const s
 void sparse_slice_decode(struct sparse_slice *s, struct sparse_span span, const struct sparse_run *run);
 void sparse_slice_into(struct sparse_slice *s, struct sparse_span span, const struct sparse_run *run, bool run_is_right);
 
-/* Writes one part into the output: every rank's contribution to it, in rank order. `all` has them by rank, and is used up. */
-void sparse_slice_pile(struct sparse_slice *s, size_t part, struct sparse_run *all);
+/* Writes positions into the output: every rank's contribution to them, in rank order. `all` has the messages by rank, with these
+ * positions and no others, and is used up. */
+void sparse_slice_pile(struct sparse_slice *s, struct sparse_span span, struct sparse_run *all);
 
 /* Begin to send positions that lie next to each other in `run`; to receive them at `memory`. At most one message per slot. */
 void sparse_send(struct sparse_slice *s, int slot, const struct sparse_run *run, struct sparse_span span, int peer);
@@ -152,6 +153,7 @@ double sparse_ranks_after(const struct sparse_slice *s, int steps);
 enum sparse_status sparse_reduce_binomial(struct sparse_slice *s);
 enum sparse_status sparse_reduce_halving(struct sparse_slice *s);
 enum sparse_status sparse_reduce_direct(struct sparse_slice *s);
+enum sparse_status sparse_reduce_chain(struct sparse_slice *s);
 enum sparse_status sparse_allreduce_doubling(struct sparse_slice *s);
 enum sparse_status sparse_allreduce_halving(struct sparse_slice *s);
 enum sparse_status sparse_allreduce_ring(struct sparse_slice *s);

@@ -59,6 +59,7 @@ struct sparse_choice {
     bool dense;
     int contender;    /* the library's routine is 0, an algorithm its place among those of its kind, from 1 on */
     double predicted; /* seconds, by the formulas; 0: not looked at */
+    bool open;        /* others are still to be tried */
 };
 
 /* Whether the parameters name an algorithm of this kind. */

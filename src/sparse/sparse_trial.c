@@ -6,16 +6,17 @@
 
 enum {
     ROUNDS = 2,        /* a contender's calls before it is judged: the better one counts */
-    WAITS = 4,         /* calls before the dense form is tried */
-    AGAIN = 64,        /* every so many calls the second best runs, if it is near */
-    DOUBTS = 4,        /* every so many calls that are looked at while the library's routine runs: ours, if the formulas are for it */
+    WAITS = 4,         /* calls before dense forms are tried */
+    OFTEN = 8,         /* every so many of the first calls the second best runs, if it is nearly as good */
+    AGAIN = 64,        /* every so many calls, and at the 4th, 8th, 16th ..., the second best runs, if it is near */
 };
 /* Who is predicted to take so many times as long as the best of ours is not tried. The library's routine is the one whose inside
  * is not known, and the one that must not be lost against. */
 static const double reach = 2, library_reach = 4;
-/* How near the second best must be to run again, and by how much another one must be better than the one that ran before: results
- * of floating-point sums stay the same from call to call that way. */
-static const double near = 1.5, better = 1.1;
+/* ... unless it takes so few seconds that nobody would notice. */
+static const double little = 1e-3;
+/* How near the second best must be to run again; and to do so often, among the first calls. */
+static const double near = 1.5, nearest = 1.25;
 
 static uint32_t octave(double x)
 {
@@ -54,11 +55,16 @@ static double middle(double a, double b, double c)
 }
 
 /* Disturbances only add: the better one of two, but the middle one of three, or luck would stay for ever. */
+static double typical(const double *seen, uint32_t n)
+{
+    if (n < 3) return n == 2 ? fmin(seen[0], seen[1]) : seen[0];
+    return middle(seen[0], seen[1], seen[2]);
+}
+
 static double ratio_of(const struct sparse_contender *c)
 {
-    if (c->tried == 1) return (double)c->ratio[0];
-    if (c->tried == 2) return fmin((double)c->ratio[0], (double)c->ratio[1]);
-    return middle((double)c->ratio[0], (double)c->ratio[1], (double)c->ratio[2]);
+    double seen[SPARSE_TRIAL_RATIOS] = {(double)c->ratio[0], (double)c->ratio[1], (double)c->ratio[2]};
+    return typical(seen, c->tried);
 }
 
 double sparse_trial_expected(const struct sparse_trial *trial, int i, double predicted)
@@ -77,13 +83,20 @@ static double cheapest(const struct sparse_contest *c)
     return best;
 }
 
-/* The dense form is for a vector that is not sparse, of which the formulas cannot say whether it is better than the library's
- * routine: it waits until that has run a few times, so that a program with a few calls loses nothing by it. */
+/* Dense forms are for a vector that is not sparse, of which the formulas cannot say whether they are better than the library's
+ * routine: they wait until that has run a few times, so that a program with a few calls loses nothing by them. */
 static bool promising(const struct sparse_trial *trial, const struct sparse_contest *c, int i, double best)
 {
-    if (i == 0) return c->cost[0] <= library_reach * best;
-    if (i == c->n - 1) return trial->calls >= WAITS && c->cost[i] <= reach * fmin(best, c->cost[0]);
+    if (i == 0) return c->cost[0] <= library_reach * best || c->cost[0] < little;
+    if (i >= c->dense) return trial->calls >= WAITS && c->cost[i] <= reach * fmin(best, c->cost[0]);
     return c->cost[i] <= reach * best && c->cost[i] * c->margin <= c->cost[0];
+}
+
+/* Ours must be better by the margin than who ran before, be it the library's routine or another one of ours: sums of floating-point
+ * numbers are the same from call to call that way. The library's routine need only be better. */
+static double handicap(const struct sparse_trial *trial, const struct sparse_contest *c, int i)
+{
+    return i == trial->incumbent || i == 0 ? 1 : c->margin;
 }
 
 /* Who is still to be tried: the one with fewest calls, then the one that is predicted to be quickest. -1: nobody. */
@@ -105,12 +118,12 @@ static int best_of(const struct sparse_trial *trial, const struct sparse_contest
     double least = INFINITY;
     int best = 0;
     for (int i = 0; i < c->n; i++) {
-        bool unlikely = i == c->n - 1 || c->cost[i] * c->margin > c->cost[0];
+        bool unlikely = i >= c->dense || c->cost[i] * c->margin > c->cost[0];
         bool idle = i > 0 && unlikely && trial->contender[i].tried == 0;
         if (i == but || idle || !isfinite(c->cost[i])) continue;
         double expected = sparse_trial_expected(trial, i, c->cost[i]);
-        if (i > 0) expected = (expected + c->asking) * c->margin;
-        if (i != trial->incumbent) expected *= better;
+        if (i > 0) expected += c->asking;
+        expected *= handicap(trial, c, i);
         if (expected >= least) continue;
         least = expected;
         best = i;
@@ -122,57 +135,87 @@ static int best_of(const struct sparse_trial *trial, const struct sparse_contest
 static int favourite(const struct sparse_contest *c)
 {
     int best = 0;
-    for (int i = 1; i < c->n - 1; i++)
+    for (int i = 1; i < c->dense; i++)
         if (c->cost[i] * reach < c->cost[0] && (best == 0 || c->cost[i] < c->cost[best])) best = i;
     return best;
 }
 
-int sparse_trial_choose(struct sparse_trial *trial, const struct sparse_contest *contest)
+/* A dense form is still to come. */
+static bool one_waits(const struct sparse_trial *trial, const struct sparse_contest *c)
+{
+    double least = INFINITY;
+    for (int i = c->dense; i < c->n; i++) least = fmin(least, c->cost[i]);
+    return trial->calls < WAITS && least <= reach * fmin(cheapest(c), c->cost[0]);
+}
+
+/* Ever more rarely at first, and every so many calls later, it has to show again. */
+static bool doubtful(const struct sparse_trial *trial)
+{
+    return (trial->calls >= WAITS && (trial->calls & (trial->calls - 1)) == 0) || trial->calls % AGAIN == 0;
+}
+
+int sparse_trial_choose(struct sparse_trial *trial, const struct sparse_contest *contest, bool *open)
 {
     const double *cost = contest->cost;
     int next = next_to_try(trial, contest);
+    *open = next >= 0 || one_waits(trial, contest);
     trial->calls++;
     if (next >= 0) return next;
     int best = best_of(trial, contest, -1);
     trial->incumbent = best;
-    if (best == 0 && trial->calls % DOUBTS == 0) {
+    bool often = trial->calls <= AGAIN && trial->calls % OFTEN == 0, rarely = doubtful(trial);
+    if (!often && !rarely) return best;
+    if (best == 0 && rarely) {
         int ours = favourite(contest);
         bool hopeless = sparse_trial_expected(trial, ours, cost[ours]) > reach * sparse_trial_expected(trial, 0, cost[0]);
         if (ours > 0 && !hopeless) return ours;
     }
-    if (trial->calls % AGAIN == 0) {
-        int second = best_of(trial, contest, best);
-        bool close = sparse_trial_expected(trial, second, cost[second]) < near * sparse_trial_expected(trial, best, cost[best]);
-        if (second != best && close) return second;
-    }
-    return best;
+    int second = best_of(trial, contest, best);
+    double least = sparse_trial_expected(trial, best, cost[best]), next_best = sparse_trial_expected(trial, second, cost[second]);
+    return next_best < (rarely ? near : nearest) * least ? second : best;
 }
 
-void sparse_trials_begin(struct sparse_trials *trials, struct sparse_trial *trial, int contender, double predicted, double now)
+static uint32_t in_units(double x)
+{
+    return x < 1 ? 1 : x < 4e9 ? (uint32_t)x : 4000000000u;
+}
+
+bool sparse_trials_rehearse(const struct sparse_trials *trials)
+{
+    return trials->now % AGAIN < SPARSE_TRIAL_RATIOS;
+}
+
+void sparse_trials_begin(struct sparse_trials *trials, struct sparse_trial *trial, int contender, double predicted, double asked,
+                         double now)
 {
     trials->last = trial;
     trials->contender = contender;
     trials->predicted = predicted;
     trials->began = now;
-    trials->took = 0;
+    trials->times = (struct sparse_times){.asked = asked > 0 ? in_units(asked * 1e9) : 0};
 }
 
 void sparse_trials_end(struct sparse_trials *trials, double now)
 {
-    double took = (now - trials->began) * 1e6;
     trials->outside = false;
-    trials->took = took < 1 ? 1 : took < 4e9 ? (uint32_t)took : 4000000000u;
+    trials->times.took = in_units((now - trials->began) * 1e6);
 }
 
-void sparse_trials_learn(struct sparse_trials *trials, uint32_t microseconds)
+void sparse_trials_learn(struct sparse_trials *trials, struct sparse_times last)
 {
     struct sparse_trial *trial = trials->last;
     trials->last = NULL;
-    trials->took = 0;
+    trials->times = (struct sparse_times){0};
     trials->outside = false;
     if (!trial) return;
+    if (last.asked > 0) trials->asked[trials->asks++ % SPARSE_TRIAL_RATIOS] = last.asked * 1e-9;
     struct sparse_contender *c = &trial->contender[trials->contender];
-    bool known = microseconds > 0 && trials->predicted > 0;
-    c->ratio[c->tried % SPARSE_TRIAL_RATIOS] = known ? (float)(microseconds * 1e-6 / trials->predicted) : 1; /* or it would be tried for ever */
+    bool known = last.took > 0 && trials->predicted > 0;
+    c->ratio[c->tried % SPARSE_TRIAL_RATIOS] = known ? (float)(last.took * 1e-6 / trials->predicted) : 1; /* or it would be tried for ever */
     c->tried++;
+}
+
+double sparse_trials_asking(const struct sparse_trials *trials, double predicted)
+{
+    return trials->asks > 0 ? typical(trials->asked, trials->asks) : predicted;
 }

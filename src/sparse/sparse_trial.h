@@ -13,12 +13,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SPARSE_CONTENDERS = 5, SPARSE_TRIALS = 16, SPARSE_TRIAL_RATIOS = 3 };
+#include "sparse_agree.h"
 
-/* Who may run: the library's routine, the kind's algorithms, and the best of their dense forms. */
+enum { SPARSE_CONTENDERS = 9, SPARSE_TRIALS = 16, SPARSE_TRIAL_RATIOS = 3 };
+
+/* Who may run: the library's routine, the kind's algorithms, and their dense forms. */
 struct sparse_contest {
-    int n;
-    double cost[SPARSE_CONTENDERS]; /* predicted seconds; infinite: not allowed. First the library's, last the dense form's */
+    int n, dense;                   /* contenders; the first dense form */
+    double cost[SPARSE_CONTENDERS]; /* predicted seconds; infinite: not allowed. First the library's */
     double asking;                  /* seconds of the agreement, which comes before ours */
     double margin;                  /* by which ours must be better than the library's routine, as a factor */
 };
@@ -34,35 +36,45 @@ struct sparse_trial {
     uint32_t used; /* when last */
     uint32_t calls;
     int incumbent;
+    double asking; /* seconds of the agreement */
     struct sparse_contender contender[SPARSE_CONTENDERS];
 };
 
 struct sparse_trials {
     struct sparse_trial trial[SPARSE_TRIALS];
     uint32_t now; /* calls so far */
-    /* The last call, the same on all ranks but for `took`. */
+    double asked[SPARSE_TRIAL_RATIOS]; /* seconds of the last agreements that were measured */
+    uint32_t asks;
+    /* The last call, the same on all ranks but for `began` and `times`. */
     struct sparse_trial *last; /* NULL: none that was timed */
     int contender;
     double predicted;
     double began;
-    uint32_t took; /* microseconds of this rank; 0: unknown */
+    struct sparse_times times; /* of this rank */
     bool outside;  /* the library's routine is running */
 };
 
 /* The entry of a shape: a new one takes the place of the one that has not been used for longest. */
 struct sparse_trial *sparse_trials_at(struct sparse_trials *trials, int kind, size_t bytes, double density, double growth);
 
-/* Which contender is to run. */
-int sparse_trial_choose(struct sparse_trial *trial, const struct sparse_contest *contest);
+/* Which contender is to run. `open`: others are still to be tried. */
+int sparse_trial_choose(struct sparse_trial *trial, const struct sparse_contest *contest, bool *open);
 
 /* What contender `i` is expected to take, of which the formulas say `predicted`. */
 double sparse_trial_expected(const struct sparse_trial *trial, int i, double predicted);
 
-/* A call begins, and ends at this rank. */
-void sparse_trials_begin(struct sparse_trials *trials, struct sparse_trial *trial, int contender, double predicted, double now);
+/* Whether this call is to have a second agreement, which shows what one costs: before the first, ranks wait for those that come late. */
+bool sparse_trials_rehearse(const struct sparse_trials *trials);
+
+/* A call begins, and ends at this rank. `asked`: seconds of the second agreement; 0: there was none. */
+void sparse_trials_begin(struct sparse_trials *trials, struct sparse_trial *trial, int contender, double predicted, double asked,
+                         double now);
 void sparse_trials_end(struct sparse_trials *trials, double now);
 
-/* What the last call took at the slowest rank; 0: unknown. */
-void sparse_trials_learn(struct sparse_trials *trials, uint32_t microseconds);
+/* What the last call took at the slowest rank. */
+void sparse_trials_learn(struct sparse_trials *trials, struct sparse_times last);
+
+/* Seconds of an agreement: what the last ones took, or as predicted. */
+double sparse_trials_asking(const struct sparse_trials *trials, double predicted);
 
 #endif

@@ -14,6 +14,7 @@ enum sim_tree sim_tree_of(enum sparse_kind kind, enum sparse_algorithm algorithm
 {
     if (kind == SPARSE_SCAN) return SIM_SCAN;
     if (kind == SPARSE_EXSCAN) return SIM_EXSCAN;
+    if (algorithm == SPARSE_REDUCE_CHAIN) return SIM_CHAIN;
     bool left = algorithm == SPARSE_REDUCE_DIRECT || algorithm == SPARSE_ALLREDUCE_RING || algorithm == SPARSE_SCATTER_PAIRWISE;
     return left ? SIM_LEFT : SIM_CUBE;
 }
@@ -60,6 +61,20 @@ static void *fold_left(const struct sparse_operator *operator, int ranks, size_t
     size_t bytes = count * operator->size;
     void *result = copy_of(vectors, bytes);
     for (int r = 1; r < ranks; r++) join(operator, result, vectors + (size_t)r * bytes, count);
+    return result;
+}
+
+/* From both ends to the root: what comes from below it, its own, what comes from above. */
+void *sim_reference_chain(const struct sparse_operator *operator, int ranks, int root, size_t count, const void *vectors)
+{
+    size_t bytes = count * operator->size;
+    const char *vector = vectors;
+    char *result = fold_left(operator, root + 1, count, vector);
+    if (root == ranks - 1) return result;
+    char *above = copy_of(vector + (size_t)(ranks - 1) * bytes, bytes);
+    for (int r = ranks - 2; r > root; r--) operator->apply(vector + (size_t)r * bytes, above, count, operator->context);
+    join(operator, result, above, count);
+    free(above);
     return result;
 }
 

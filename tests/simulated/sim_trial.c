@@ -53,7 +53,7 @@ void sim_states_destroy(struct sparse_state **states, int ranks)
 
 static enum sparse_kind kind_of(enum sparse_algorithm algorithm)
 {
-    return algorithm <= SPARSE_REDUCE_DIRECT      ? SPARSE_REDUCE
+    return algorithm <= SPARSE_REDUCE_CHAIN       ? SPARSE_REDUCE
            : algorithm <= SPARSE_ALLREDUCE_RING   ? SPARSE_ALLREDUCE
            : algorithm <= SPARSE_SCATTER_PAIRWISE ? SPARSE_REDUCE_SCATTER
                                                   : SPARSE_SCAN;
@@ -109,11 +109,19 @@ static void make_vectors(struct run *run)
     for (int r = 0; r < run->trial->ranks; r++) make_vector(run, r);
 }
 
-static double on_the_clock; /* of the rank that goes on */
+/* The rank that goes on, and what it has done outside the simulation. */
+static struct { const struct sim *sim; int rank; double outside; } now;
+
+static void goes_on(const struct run *run, int rank, double outside)
+{
+    now.sim = run->sim;
+    now.rank = rank;
+    now.outside = outside;
+}
 
 static double rank_clock(void)
 {
-    return on_the_clock;
+    return sim_count(now.sim, now.rank)->clock + now.outside;
 }
 
 static void create(struct run *run, int rank)
@@ -129,6 +137,7 @@ static void create(struct run *run, int rank)
     run->parameters[rank].allocate = limited_allocate;
     run->parameters[rank].release = limited_release;
     if (t->timed) run->parameters[rank].clock = rank_clock;
+    goes_on(run, rank, 0);
     run->parameters[rank].memory_context = &run->memory[rank];
     run->status[rank] = sparse_collective_create(&call, &run->collective[rank]);
 }
@@ -136,7 +145,7 @@ static void create(struct run *run, int rank)
 static bool step(void *context, int rank)
 {
     struct run *run = context;
-    on_the_clock = sim_count(run->sim, rank)->clock;
+    goes_on(run, rank, 0);
     if (run->status[rank] == SPARSE_PENDING) run->status[rank] = sparse_collective_step(run->collective[rank]);
     return run->status[rank] != SPARSE_PENDING;
 }
@@ -171,6 +180,14 @@ static void look_for_traces(const struct run *run, int rank, struct sim_report *
         }
 }
 
+static char *expected_of(const struct run *run, enum sparse_algorithm algorithm)
+{
+    const struct sim_trial *t = run->trial;
+    enum sim_tree tree = sim_tree_of(t->kind, algorithm);
+    if (tree == SIM_CHAIN) return sim_reference_chain(&run->operator, t->ranks, t->root, run->elements, run->inputs);
+    return sim_reference(&run->operator, tree, t->ranks, run->elements, run->inputs);
+}
+
 static void judge(const struct run *run, struct sim_report *report)
 {
     enum sparse_algorithm algorithm = report->outcome[0].algorithm;
@@ -178,9 +195,7 @@ static void judge(const struct run *run, struct sim_report *report)
     if (run->trial->fast) return;
     for (int r = 0; r < run->trial->ranks; r++) {
         if (has_result(run, r)) {
-            if (!expected)
-                expected = sim_reference(&run->operator, sim_tree_of(run->trial->kind, algorithm), run->trial->ranks, run->elements,
-                                         run->inputs);
+            if (!expected) expected = expected_of(run, algorithm);
             compare_result(run, r, expected, report);
         }
         look_for_traces(run, r, report);
@@ -236,7 +251,7 @@ static void run_the_library_s(struct run *run)
         struct sparse_outcome outcome = {0};
         if (run->collective[r]) sparse_collective_outcome(run->collective[r], &outcome);
         if (!outcome.left) continue;
-        on_the_clock = sim_count(run->sim, r)->clock + run->trial->library;
+        goes_on(run, r, run->trial->library);
         sparse_state_passed(run->states[r], &run->parameters[r]);
     }
 }
