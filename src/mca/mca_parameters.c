@@ -24,15 +24,12 @@ static struct setting settings[] = {
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
-static const mca_base_component_t *reading; /* whose parameters are being read */
+static const mca_base_component_t *reading; /* whose parameters are being read, */
+static const char *beginning;               /* and what they begin with */
 
-/* What is left of a parameter's name behind the component's: "_X", "", or NULL if it is another's. */
-static const char *own_part(const char *parameter)
+static bool is_own(const char *parameter)
 {
-    const char *at = parameter + strlen("LUCID_");
-    for (const char *c = reading->mca_component_name; *c; c++, at++)
-        if (*at != toupper((unsigned char)*c)) return NULL;
-    return *at == '_' || *at == '\0' ? at : NULL;
+    return strncmp(parameter, beginning, strlen(beginning)) == 0;
 }
 
 static const char *given(const char *parameter)
@@ -43,10 +40,11 @@ static const char *given(const char *parameter)
 
 static void add(struct setting *setting)
 {
-    const char *part = own_part(setting->parameter), *wanted = given(setting->parameter);
+    if (!is_own(setting->parameter)) return;
+    const char *part = setting->parameter + strlen("LUCID_") + strlen(reading->mca_component_name);
+    const char *wanted = given(setting->parameter);
     char name[64];
     size_t n = 0;
-    if (!part) return;
     for (const char *c = part + (*part == '_'); *c && n + 1 < sizeof name; c++) name[n++] = (char)tolower((unsigned char)*c);
     name[n] = '\0';
     setting->text = (char *)(uintptr_t)(wanted ? wanted : setting->otherwise); /* copied by Open MPI */
@@ -61,7 +59,7 @@ static void add(struct setting *setting)
 static const char *text_of(const char *parameter)
 {
     for (size_t i = 0; i < SETTINGS; i++)
-        if (strcmp(settings[i].parameter, parameter) == 0) return own_part(parameter) ? settings[i].text : given(parameter);
+        if (strcmp(settings[i].parameter, parameter) == 0) return is_own(parameter) ? settings[i].text : given(parameter);
     return NULL;
 }
 
@@ -73,10 +71,11 @@ static void complain(const char *parameter, const char *text, const char *range,
     lucid_error("coll/%s: %s=%s is not valid (%s): using %s", reading->mca_component_name, parameter, text, range, def);
 }
 
-void lucid_mca_parameters(const mca_base_component_t *component, struct lucid_params *params)
+void lucid_mca_parameters(const mca_base_component_t *component, const char *own, struct lucid_params *params)
 {
     (void)lucid_params(); /* reads the environment */
     reading = component;
+    beginning = own;
     for (size_t i = 0; i < SETTINGS; i++) add(&settings[i]);
     lucid_params_read(params, text_of, complain);
 }

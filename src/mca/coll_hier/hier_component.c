@@ -41,7 +41,7 @@ static void register_counters(void)
 static int register_parameters(void)
 {
     struct lucid_params params;
-    lucid_mca_parameters(&mca_coll_hier_component.collm_version, &params);
+    lucid_mca_parameters(&mca_coll_hier_component.collm_version, "LUCID_HIER_", &params);
     lucid_hier.topology = strcmp(params.hier_topology, "discover") == 0 ? HIER_DISCOVER : HIER_PREDICT;
 #define X(setting) lucid_hier.setting = params.hier_##setting;
     HIER_SETTINGS(X)

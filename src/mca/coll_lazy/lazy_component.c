@@ -26,7 +26,7 @@ static int register_parameters(void)
 {
     static const char *const names[] = {[LAZY_OFF] = "off", [LAZY_DELAY] = "delay", [LAZY_SHARE] = "share"};
     struct lucid_params params;
-    lucid_mca_parameters(&mca_coll_lazy_component.collm_version, &params);
+    lucid_mca_parameters(&mca_coll_lazy_component.collm_version, "LUCID_LAZY", &params);
     for (int level = LAZY_OFF; level <= LAZY_SHARE; level++)
         if (strcmp(params.lazy, names[level]) == 0) lucid_lazy.level = (enum lazy_level)level;
     lucid_lazy.groups = params.lazy_groups;

@@ -26,7 +26,8 @@ static opal_list_t no_modules;
 static mca_coll_base_module_t *nonblocking;
 /* Whether libnbc serves nonblocking operations on communicators of one process, and of more. */
 static pthread_mutex_t trial_lock = PTHREAD_MUTEX_INITIALIZER;
-static enum { UNKNOWN, YES, NO } is_libnbc[2];
+enum answer { UNKNOWN, YES, NO };
+static _Atomic(enum answer) is_libnbc[2];
 
 /** Called for the first slot of a shared table: what is closed from here on is a table of comm's own with this one slot. */
 static int shadow_ends(mca_coll_base_module_t *module, ompi_communicator_t *comm)
@@ -155,6 +156,8 @@ static bool try_selection(ompi_communicator_t *comm)
 static bool libnbc_serves(ompi_communicator_t *comm)
 {
     int more = ompi_comm_size(comm) > 1;
+    enum answer known = is_libnbc[more];
+    if (known != UNKNOWN) return known == YES;
     (void)pthread_mutex_lock(&trial_lock);
     if (is_libnbc[more] == UNKNOWN) is_libnbc[more] = try_selection(comm) ? YES : NO;
     (void)pthread_mutex_unlock(&trial_lock);

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * coll_sparse_component.c: the component as Open MPI sees it, its variables and figures.
- *
- * Every parameter of Lucid's whose name begins with SPARSE_ is an MCA variable too: LUCID_SPARSE_X is coll_sparse_x, whose default
- * is what the environment says.
  */
 #include "coll_sparse.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "log.h"
+#include "mca_parameters.h"
 #include "mca_release.h"
 #include "opal/mca/base/mca_base_pvar.h"
-#include "opal/mca/base/mca_base_var.h"
-#include "params.h"
 #include "sparse_settings.h"
 
 struct coll_sparse_process coll_sparse_process;
@@ -41,56 +36,12 @@ static void register_figures(const mca_base_component_t *component)
     }
 }
 
-/* A variable for each parameter, with its text as Open MPI's user and Lucid's have it. */
-struct setting {
-    const char *parameter, *range, *help, *otherwise;
-    int level;
-    char *text;
-};
-static struct setting settings[] = {
-#define LUCID_PARAM(NAME, field, type, def, range, level, help) {"LUCID_" #NAME, range, help, def, level, NULL},
-#include "params.def"
-#undef LUCID_PARAM
-};
-enum { SETTINGS = sizeof settings / sizeof *settings };
-static const char prefix[] = "LUCID_SPARSE_";
 static struct lucid_params params;
-
-static void register_setting(const mca_base_component_t *component, struct setting *setting)
-{
-    char name[64];
-    size_t n = 0;
-    if (strncmp(setting->parameter, prefix, sizeof prefix - 1) != 0) return;
-    for (const char *c = setting->parameter + sizeof prefix - 1; *c && n + 1 < sizeof name; c++) name[n++] = (char)tolower(*c);
-    name[n] = '\0';
-    const char *wanted = getenv(setting->parameter);
-    setting->text = (char *)(uintptr_t)(wanted && wanted[0] ? wanted : setting->otherwise); /* copied by Open MPI */
-    (void)mca_base_component_var_register(component, name, setting->help, MCA_BASE_VAR_TYPE_STRING, NULL, 0, 0,
-                                          setting->level == 1 ? OPAL_INFO_LVL_3 : OPAL_INFO_LVL_6, MCA_BASE_VAR_SCOPE_ALL_EQ,
-                                          &setting->text);
-}
-
-static const char *text_of(const char *parameter)
-{
-    for (size_t i = 0; i < SETTINGS; i++)
-        if (strcmp(settings[i].parameter, parameter) == 0 && settings[i].text) return settings[i].text;
-    return NULL;
-}
-
-/* What comes from the environment has been complained of where that is read. */
-static void complain(const char *name, const char *text, const char *range, const char *def)
-{
-    const char *given = getenv(name);
-    if (given && strcmp(given, text) == 0) return;
-    lucid_error("coll/sparse: %s=%s is not valid (%s): using %s", name, text, range, def);
-}
 
 static int register_all(void)
 {
     const mca_base_component_t *component = &mca_coll_sparse_component.collm_version;
-    for (size_t i = 0; i < SETTINGS; i++) register_setting(component, &settings[i]);
-    (void)lucid_params(); /* reads the environment */
-    lucid_params_read(&params, text_of, complain);
+    lucid_mca_parameters(component, "LUCID_SPARSE_", &params); /* LUCID_SPARSE is liblucid's */
     coll_sparse_process.priority = params.sparse_priority;
     coll_sparse_process.nonblocking = params.sparse_nonblocking;
     register_figures(component);
