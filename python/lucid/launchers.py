@@ -25,6 +25,9 @@ _ONE = {"n", "np", "c", "N", "npernode", "npersocket", "H", "host", "hosts", "ho
 _TWO = {"mca", "gmca", "omca", "prtemca", "pmixmca", "gpmixmca", "genv", "env"}
 _NONE = {"genvall", "get-stack-traces"}
 
+# What launchers say of themselves.
+_SAID = {"hydra": ("HYDRA", "Intel(R) MPI", "MPICH"), "openmpi": ("Open MPI", "OpenRTE", "PRRTE", "prte")}
+
 
 class Launcher(NamedTuple):
     """The launcher in a command: the index of its word, and how it is told about variables."""
@@ -78,11 +81,17 @@ def ask_version(words: List[str]) -> str:
 
 def family(name: str, version: str) -> str:
     """Whose launcher it is, by what it says of itself, else by its name."""
-    if "HYDRA" in version or "Intel(R) MPI" in version or "MPICH" in version:
-        return "hydra"
-    if "Open MPI" in version or "OpenRTE" in version or "PRRTE" in version or "prte" in version:
-        return "openmpi"
-    return "hydra" if "hydra" in name or "mpich" in name else "openmpi"
+    return family_said(version) or ("hydra" if "hydra" in name or "mpich" in name else "openmpi")
+
+
+def family_said(version: str) -> Optional[str]:
+    """Whose launcher it is, or None if it does not say."""
+    return next((name for name, words in _SAID.items() if any(word in version for word in words)), None)
+
+
+def family_of(mpi: str) -> Optional[str]:
+    """Whose launchers start the programs of an MPI library of this name, or None if that is not known."""
+    return "openmpi" if mpi == "Open MPI" else "hydra" if mpi.startswith(("MPICH", "MVAPICH", "Intel(R) MPI")) else None
 
 
 def program_word(command: List[str], launcher: Optional[Launcher]) -> Optional[str]:

@@ -138,6 +138,14 @@ def mpi_of(path: str) -> Optional[MPI]:
     return identify(asked.stdout.decode("utf-8", "replace"))
 
 
+def mpi_name_of(liblucid: str) -> str:
+    """What the MPI calls itself that a liblucid is for, '' where that cannot be told; asked only where no build has said it."""
+    if liblucid == known("LIBRARY"):
+        return known("MPI_NAME") or ""
+    mpi = mpi_of(liblucid)
+    return mpi.name if mpi else ""
+
+
 def describe_parameters(path: str):
     """The rows (name, type, default, range, level, help) of liblucid's own table of parameters; [] where it has none."""
     code = ("import ctypes, sys; f = ctypes.CDLL(sys.argv[1]).lucid_params_describe; f.restype = ctypes.c_char_p; "

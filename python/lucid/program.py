@@ -9,7 +9,7 @@ import shutil
 import subprocess
 from typing import NamedTuple, Optional
 
-from . import places
+from . import launchers, places
 from .errors import LucidError
 
 _INTERPRETER = re.compile(r"^(sh|bash|dash|ksh|zsh|g?make|(python|perl)[\d.]*)$")
@@ -92,6 +92,21 @@ def check_mpi(program: Program, liblucid: str) -> None:
             return
         raise _other(program, f"{there} ({theirs.path})", f"{here} ({own.path})")
     raise _other(program, theirs.path or theirs.soname, own.path or own.soname)
+
+
+def check_launcher(word: str, launcher: launchers.Launcher, program: Optional[Program], liblucid: str) -> Optional[str]:
+    """None where launcher `word` belongs to liblucid's MPI, or does not say whose it is; else what does not fit. LucidError if the
+    program may load its MPI by itself: it would get liblucid's, and not the one that it is started for."""
+    theirs, mpi = launchers.family_said(launcher.version), places.mpi_name_of(liblucid)
+    own = launchers.family_of(mpi)
+    if theirs is None or own is None or theirs == own:
+        return None
+    mpirun = f"{shutil.which(word) or word} is {'MPICH' if theirs == 'hydra' else 'Open MPI'}'s"
+    built = places.known("MPIEXEC")
+    better = f"{built} fits" if built and shutil.which(built) else f"use {mpi}'s"
+    if program is None or program.mpi is None:
+        raise LucidError(f"{mpirun}, but this Lucid was built for {mpi}: {better}, or build Lucid for the other MPI", code=125)
+    return f"{mpirun}, but {program.path} is linked with {mpi}: its processes may not find each other ({better})"
 
 
 def _other(program: Program, theirs: str, own: str) -> LucidError:

@@ -19,6 +19,13 @@ def run(arguments, once: Callable) -> int:
     if arguments.dry_run:
         return once(_part(arguments, arguments.output or reports.DEFAULT, "before", "alone"))
     whole = reports.prepare(arguments.output, arguments.force)
+    try:
+        return _twice(arguments, whole, once)
+    finally:
+        reports.discard(whole)  # if nothing was left in it
+
+
+def _twice(arguments, whole: reports.Directory, once: Callable) -> int:
     placed.clear(whole.path, arguments.force)
     code = once(_part(arguments, whole.shown, "before", "alone"))
     if code == 0:

@@ -47,4 +47,4 @@ def test_a_failing_first_run_is_the_last(monkeypatch, tmp_path):
     runs = []
     arguments = argparse.Namespace(program=["mpirun", "app"], output=str(tmp_path / "report"), force=False, place=True, dry_run=False)
     assert placed.run(arguments, lambda part: runs.append(part.output) or 7) == 7
-    assert runs == [str(tmp_path / "report" / "before")]
+    assert runs == [str(tmp_path / "report" / "before")] and not (tmp_path / "report").exists()  # nothing was left in it

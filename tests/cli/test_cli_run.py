@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from conftest import DATA, command, environment
+from conftest import DATA, built, command, environment
 
 PARAGRAPH = ("lucid: 4 ranks on 2 nodes sent 304 MB in 9,696 messages; 88 % of the bytes went between nodes. Top\n"
              "       pairs: 0 → 2 68.7 MB, 1 → 3 68.7 MB, 2 → 0 65.5 MB.\n"
@@ -53,10 +53,24 @@ def test_what_the_launcher_is_told(lucid, fake, tmp_path):
 
 def test_other_launchers(lucid, fake, tmp_path):
     script(tmp_path / "app", "exit 0")
-    lucid("run", "mpiexec.hydra", "-n", "4", "./app", env=dict(fake, FAKE_VERSION="HYDRA build details:"))
+    lucid("run", "mpiexec.hydra", "-n", "4", built("cli_ring_c"), env=dict(fake, FAKE_VERSION="HYDRA build details:"))
     assert record(fake)["arguments"][:2] == ["-genv", "LD_PRELOAD"]
     lucid("run", "srun", "-n", "4", "./app", env=fake)
     assert record(fake)["arguments"][0].startswith("--export=ALL,LD_PRELOAD=/")
+
+
+def test_the_launcher_of_another_mpi(lucid, fake, tmp_path):
+    """A program that is linked with Lucid's MPI does what it does without Lucid; another one might be given the wrong MPI."""
+    script(tmp_path / "app", "exit 0")
+    env = dict(fake, FAKE_VERSION="HYDRA build details:")
+    said = "lucid run: %s is MPICH's, but " % (tmp_path / "fake" / "mpirun")
+    for words in (["--", "mpirun", "-n", "2", "./app"], ["-n", "2", "--mpiexec", "mpirun", "./app"], ["--", "mpirun", "sh", "app"]):
+        done = lucid("run", *words, env=env)
+        assert done.code == 125 and done.err.count("\n") == 1 and done.err.startswith(said + "this Lucid was built for Open MPI: ")
+        assert not os.path.exists(fake["FAKE_RECORD"]) and not os.path.exists(str(tmp_path / "lucid-report"))
+    done = lucid("run", "-q", "--", "mpirun", "-n", "2", built("cli_ring_c"), env=env)
+    assert (done.code, done.out) == (0, "sum 0 of 1\n") and done.err.count("\n") == 1
+    assert done.err.startswith(said + built("cli_ring_c") + " is linked with Open MPI: ")
 
 
 def test_own_mpirun(lucid, fake, tmp_path):

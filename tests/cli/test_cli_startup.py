@@ -129,12 +129,14 @@ def test_a_bad_value_is_said_once(lucid, tmp_path):
     assert done.err.splitlines() == ["lucid: error: LUCID_LAZY_GROUPS=many is not valid (0..65536): using 64"]
 
 
-def test_where_both_names_are_given_the_mca_variable_counts(lucid, tmp_path):
+@pytest.mark.parametrize("option, component, name", [("--startup", "lazy", "groups"), ("--sparse", "sparse", "short")])
+def test_where_both_names_are_given_the_mca_variable_counts(lucid, option, component, name):
     program = built("cli_dups")
     needs_component()
-    env = {"LUCID_LAZY_GROUPS": "5", "OMPI_MCA_coll_lazy_groups": "7", "LUCID_LOG": "warn"}
-    done = lucid("run", "-q", "--startup", "-n", "1", program, env=env)
+    own, theirs = "LUCID_%s_%s" % (component.upper(), name.upper()), "OMPI_MCA_coll_%s_%s" % (component, name)
+    env = {own: "5", theirs: "7", "LUCID_LOG": "warn"}
+    done = lucid("run", "-q", option, "-n", "1", program, env=env)
     assert done.code == 0
-    assert "lucid: warn: coll/lazy: the MCA variable's 7 is used, not LUCID_LAZY_GROUPS=5" in done.err.splitlines()
-    done = lucid("run", "-q", "--startup", "-n", "1", program, env=dict(env, OMPI_MCA_coll_lazy_groups="5"))
+    assert f"lucid: warn: coll/{component}: the MCA variable's 7 is used, not {own}=5" in done.err.splitlines()
+    done = lucid("run", "-q", option, "-n", "1", program, env={**env, theirs: "5"})
     assert done.code == 0 and "MCA" not in done.err

@@ -48,10 +48,10 @@ def test_what_the_user_has_said_comes_first(world):
 
 def test_all_is_said_where_a_part_is_left_out(lucid, fake):
     env = dict(fake, FAKE_VERSION="HYDRA build details:")
-    done = lucid("run", "--all", "mpirun", "-n", "2", "true", env=env)
+    done = lucid("run", "--all", "mpirun", "-n", "2", built("cli_ring_c"), env=env)
     assert done.code == 0 and done.err.count("--all goes without one part: ") == 2
     assert "lucid run: --all goes without one part: --place needs Open MPI's mpirun in the command" in done.err
-    assert "--all" not in lucid("run", "--all", "-q", "mpirun", "-n", "2", "true", env=env).err
+    assert "--all" not in lucid("run", "--all", "-q", "mpirun", "-n", "2", built("cli_ring_c"), env=env).err
     assert json.loads(open(fake["FAKE_RECORD"]).read())["environment"]["LUCID_SPARSE"] == "on"
 
 

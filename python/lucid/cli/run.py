@@ -214,6 +214,15 @@ def _check(command: List[str], launcher, liblucid: str, own_mpirun: bool) -> Opt
     """What can be known before anything is started. Where a launcher of the user's starts the program, only its MPI."""
     if launcher is not None and not own_mpirun:
         program.find(command[0])
+    found = _program(command, launcher, liblucid, own_mpirun)
+    wrong = program.check_launcher(command[launcher.index], launcher, found, liblucid) if launcher is not None else None
+    if wrong:
+        print(f"lucid run: {wrong}", file=sys.stderr)
+    return found
+
+
+def _program(command: List[str], launcher, liblucid: str, own_mpirun: bool) -> Optional[program.Program]:
+    """The program that a command starts, where it can be seen; LucidError if it is another MPI's."""
     word = launchers.program_word(command, launcher)
     if word is None:
         return None
