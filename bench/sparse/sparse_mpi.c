@@ -164,12 +164,10 @@ static void shuffle(int order[ROUTINES], int repetition)
     }
 }
 
-/* The first call measures, learns, touches memory. Lucid's choice then tries who comes into question: with dense vectors, of which it
- * looks at few, that takes some forty calls. */
-static int warm_up(const struct job *job, const struct routine *routine)
+/* The first call measures, learns, touches memory. Lucid's choice then tries who comes into question. */
+static int warm_up(const struct routine *routine)
 {
-    if (strcmp(routine->sparse, "auto") != 0) return 1;
-    return strcmp(job->pattern, "dense") == 0 ? 44 : 12;
+    return strcmp(routine->sparse, "auto") == 0 ? 20 : 1;
 }
 
 /* What is expected to make no difference needs more repetitions to show it. */
@@ -186,7 +184,7 @@ static void measure(struct job *job, const MPI_Comm *comms, lucid_session_t sess
     for (int r = 0; r < ROUTINES; r++) {
         if (comms[r] == MPI_COMM_NULL) continue;
         memset(job->out, 0, job->count * job->width);
-        for (int i = 0; i < warm_up(job, &routines[r]); i++) reduce(job, comms[r]);
+        for (int i = 0; i < warm_up(&routines[r]); i++) reduce(job, comms[r]);
         if (r == 0) memcpy(job->reference, job->out, job->count * job->width);
         same_result(job, &routines[r]);
         counted(job, comms[r], session, total[r]);
@@ -207,8 +205,10 @@ static void measure(struct job *job, const MPI_Comm *comms, lucid_session_t sess
     if (rank == 0) fflush(out);
 }
 
-static void run(char **words, const MPI_Comm *comms, lucid_session_t session, int repeats, FILE *out)
+/* Every job has communicators of its own: what Lucid has learned from one is not known to the next. */
+static void run(char **words, lucid_session_t session, int repeats, FILE *out)
 {
+    MPI_Comm comms[ROUTINES];
     struct job job = {.call = 0, .type_name = words[1], .pattern = words[3], .density = atof(words[4])};
     while (job.call < CALLS - 1 && strcmp(words[0], calls[job.call])) job.call++;
     int is_double = strcmp(words[1], "double") == 0;
@@ -219,13 +219,16 @@ static void run(char **words, const MPI_Comm *comms, lucid_session_t session, in
     size_t bytes = job.count * job.width;
     job.in = malloc(bytes), job.out = malloc(bytes), job.reference = malloc(bytes);
     if (!job.in || !job.out || !job.reference) MPI_Abort(MPI_COMM_WORLD, 1);
+    for (int r = 0; r < ROUTINES; r++)
+        comms[r] = nodes < 2 && routines[r].preference ? MPI_COMM_NULL : communicator(&routines[r]);
     measure(&job, comms, session, repeats, out);
+    for (int r = 0; r < ROUTINES; r++)
+        if (comms[r] != MPI_COMM_NULL) MPI_Comm_free(&comms[r]);
     free(job.in), free(job.out), free(job.reference);
 }
 
 int main(int argc, char **argv)
 {
-    MPI_Comm comms[ROUTINES];
     lucid_session_t session;
     FILE *out = NULL;
     int provided;
@@ -243,11 +246,7 @@ int main(int argc, char **argv)
     lucid_init();
     lucid_session_start(MPI_COMM_WORLD, "sparse_mpi", &session);
     lucid_session_suspend(session);
-    for (int r = 0; r < ROUTINES; r++)
-        comms[r] = nodes < 2 && routines[r].preference ? MPI_COMM_NULL : communicator(&routines[r]);
-    for (int i = 4; i < argc; i += 5) run(&argv[i], comms, session, atoi(argv[3]), out);
-    for (int r = 0; r < ROUTINES; r++)
-        if (comms[r] != MPI_COMM_NULL) MPI_Comm_free(&comms[r]);
+    for (int i = 4; i < argc; i += 5) run(&argv[i], session, atoi(argv[3]), out);
     lucid_session_free(session);
     lucid_finalize();
     if (out) fclose(out);
