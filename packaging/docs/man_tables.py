@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A Sphinx extension: on a man page a table is a list, one entry per row; its columns would not fit a terminal."""
+import re
+
 from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
@@ -12,11 +14,16 @@ def _inline(entry):
     return [part.deepcopy() for part in parts]
 
 
+def _breakable(part):
+    """a|b|c with room for the end of a line: as one word it may be longer than a line is."""
+    return nodes.Text(re.sub(r"(?<=\S)\|(?=\S)", " | ", part)) if isinstance(part, nodes.Text) else part
+
+
 def _rest(cells, titles):
     """What is in the cells behind the first, each behind its column's title if there are several."""
     text = []
     for cell, title in zip(cells, titles):
-        parts = _inline(cell)
+        parts = [_breakable(part) for part in _inline(cell)]
         if parts:
             text += [nodes.Text("; ")] if text else []
             text += ([nodes.Text(title + ": ")] if title and len(cells) > 1 else []) + parts

@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Spack recipe. In a repository of your own: spack repo create lucid-repo; put this file there as packages/lucid-mpi/package.py;
-# spack repo add lucid-repo; spack install lucid-mpi source=/path/to/lucid, or: spack dev-build lucid-mpi@main.
+# Spack recipe, for a repository of your own: "spack repo create lucid-repo lucid" says where
+# packages go; put this file there as lucid_mpi/package.py (Spack 0.23: lucid-mpi/package.py), and
+# "spack repo add" what was made. Then, in the sources: spack dev-build lucid-mpi@main
+# (Spack 0.23 has no spack_repo, and CMakePackage in spack.package: leave out the first import.)
+
+from spack_repo.builtin.build_systems.cmake import CMakePackage, generator
 
 from spack.package import *
 
 
 class LucidMpi(CMakePackage):
-    """Lucid shows where the messages of an MPI program go, puts its ranks where their messages are, reduces sparse data
-    faster and starts its communicators with less. Unmodified programs, on the user's own MPI library."""
+    """Lucid shows where the messages of an MPI program go, puts its ranks where their messages
+    are, reduces sparse data faster and starts its communicators with less. Unmodified programs, on
+    the user's own MPI library."""
 
     maintainers()
 
@@ -17,7 +22,7 @@ class LucidMpi(CMakePackage):
     version("main")
 
     variant("fortran", default=True, description="Build the Fortran modules")
-    variant("components", default=True, description="Build the components of Open MPI; needs its internal headers")
+    variant("components", default=True, description="Open MPI's components (internal headers)")
     variant("scotch", default=True, description="Mapping by Scotch, as a plug-in")
     variant("figures", default=False, description="PNG figures (matplotlib)")
     variant("docs", default=False, description="Man pages and HTML")

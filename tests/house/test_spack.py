@@ -22,6 +22,9 @@ class Recorder(types.ModuleType):
         self.working_dir = self.ninja = self.Executable = None
 
 
+BUILD_SYSTEM = "spack_repo.builtin.build_systems.cmake"  # of Spack 1.0 and later
+
+
 class Spec:
     """A spec with all variants as they are by default."""
 
@@ -38,6 +41,12 @@ def recipe(monkeypatch):
     recorder = Recorder()
     monkeypatch.setitem(sys.modules, "spack", types.ModuleType("spack"))
     monkeypatch.setitem(sys.modules, "spack.package", recorder)
+    for part in ("spack_repo", "spack_repo.builtin", "spack_repo.builtin.build_systems"):
+        monkeypatch.setitem(sys.modules, part, types.ModuleType(part))
+    cmake = types.ModuleType(BUILD_SYSTEM)
+    cmake.CMakePackage, cmake.generator = recorder.CMakePackage, recorder.generator
+    del recorder.CMakePackage, recorder.generator
+    monkeypatch.setitem(sys.modules, BUILD_SYSTEM, cmake)
     names = {}
     exec(compile(read("packaging/spack/package.py"), "package.py", "exec"), names)
     return recorder, names["LucidMpi"]
