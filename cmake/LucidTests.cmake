@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# lucid_add_unit_test(NAME SOURCES...)       a cmocka test of layers that know no MPI
+# lucid_add_unit_test(NAME SOURCES...)       a cmocka test of layers that know no MPI; under the thread sanitizer those in
+#                                            LUCID_THREADED_TESTS alone, since one thread races with nobody
 # lucid_add_mpi_test(NAME [SOURCES ...] [NP 1 2 3 5 8] [ENV A=B ...] [ARGS ...] [LABELS ...] [PRELOAD] [LANGUAGE Fortran]
 #                    [PROGRAM TARGET])
 #   builds the program once (or takes TARGET) and registers it at every np, oversubscribed on this machine. PRELOAD runs it
@@ -29,6 +30,10 @@ function(lucid_add_unit_test NAME)
   target_link_libraries(${NAME} PRIVATE ${CMOCKA_LIBRARY} PkgConfig::HWLOC Threads::Threads ${CMAKE_DL_LIBS})
   target_compile_options(${NAME} PRIVATE ${LUCID_SANITIZE_FLAGS})
   target_link_options(${NAME} PRIVATE ${LUCID_SANITIZE_FLAGS})
+  if(LUCID_SANITIZE MATCHES thread AND NOT NAME IN_LIST LUCID_THREADED_TESTS)
+    set_target_properties(${NAME} PROPERTIES EXCLUDE_FROM_ALL ON)
+    return()
+  endif()
   add_test(NAME unit.${NAME}${LUCID_UNIT_SUFFIX} COMMAND ${LUCID_UNIT_LAUNCHER} $<TARGET_FILE:${NAME}>)
   set_tests_properties(unit.${NAME}${LUCID_UNIT_SUFFIX} PROPERTIES LABELS unit TIMEOUT 300)
 endfunction()
@@ -45,6 +50,7 @@ endif()
 set(LUCID_MPI_TEST_ENV
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
     OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_pml=^ucx,cm OMPI_MCA_osc=^ucx OMPI_MCA_btl=^openib,ofi OMPI_MCA_btl_tcp_if_include=lo
+    MPIR_CVAR_CH4_PROGRESS_THROTTLE=1 MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT=20
     ${prrte_test_env} LUCID_LIBDIR=${PROJECT_BINARY_DIR}/lib/lucid)
 
 function(lucid_add_mpi_test NAME)

@@ -11,6 +11,9 @@ endfunction()
 
 function(lucid_add_sparse_kernel_test NAME)
   lucid_add_sparse_test(${NAME} ${ARGN})
+  if(NOT TEST unit.${NAME}${LUCID_UNIT_SUFFIX})
+    return()
+  endif()
   foreach(simd generic avx2 avx512 neon)
     set(test unit.${NAME}.${simd}${LUCID_UNIT_SUFFIX})
     add_test(NAME ${test} COMMAND ${LUCID_UNIT_LAUNCHER} $<TARGET_FILE:${NAME}>)
@@ -20,6 +23,7 @@ endfunction()
 
 lucid_add_sparse_kernel_test(sparse_merge_test sparse_merge_test.c sparse_vectors.c)
 lucid_add_sparse_kernel_test(sparse_operator_test sparse_operator_test.c sparse_vectors.c)
+lucid_add_sparse_test(sparse_threads_test sparse_threads_test.c)
 lucid_add_sparse_test(sparse_format_test sparse_format_test.c sparse_vectors.c)
 if(NOT LUCID_SANITIZE) # their shadow memory makes it too large
   lucid_add_sparse_test(sparse_huge_test sparse_huge_test.c)
