@@ -74,7 +74,8 @@ def figure(runs, path):
     import matplotlib
     matplotlib.use("Agg")
     from matplotlib import pyplot
-    operations = [name for name in ("bcast", "reduce", "allreduce", "allgather", "gather", "scatter")]
+    operations = [name for name in ("bcast", "reduce", "allreduce", "allgather", "gather", "scatter")
+                  if any(name == other for _, points in runs for other, _ in points)]
     matplotlib.rcParams["svg.hashsalt"] = "lucid"
     panels, axes = pyplot.subplots(len(runs), len(operations), figsize=(15, 2.6 * len(runs)), squeeze=False, sharey="row")
     for row, (name, points) in zip(axes, runs):

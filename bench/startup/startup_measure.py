@@ -21,7 +21,8 @@ USES = ("none", "barrier", "allreduce")
 LAYERS = {"alone": "off", "delay": "delay", "share": "share"}
 FIELDS = ("place", "layer", "way", "use", "ranks", "count", "unused", "unused_pss", "used", "left", "create_us", "first_us")
 MESSAGES = ("place", "layer", "ranks", "what", "messages", "ids")
-QUIET = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
+QUIET = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+         "PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
          "OMPI_MCA_hwloc_base_binding_policy": "none", "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_pml": "^ucx,cm",
          "OMPI_MCA_coll_han_priority": "40"}  # han: Open MPI 5's default on more than one node
 
@@ -34,7 +35,7 @@ class Setting:
         self.name = "%d x %d" % (nodes, slots) if state else "1 node"
 
     def words(self, ranks):
-        return [LAB, "mpirun", "-n", str(ranks)] if self.state else ["mpirun", "-n", str(ranks)]
+        return [LAB, "mpirun", "-n", str(ranks)] if self.state else ["mpirun", "--map-by", ":OVERSUBSCRIBE", "-n", str(ranks)]
 
     def environment(self, layer):
         sys.path.insert(0, os.path.join(ROOT, "python"))

@@ -32,6 +32,7 @@ def program(name):
 def test_the_first_allreduce_takes_few_messages(cluster, how):
     done = cluster.run("mpirun", "--map-by", how, *options(), "-n", 16, program("hier_counts"), 40, 4, "predicted")
     assert done.returncode == 0, done.stdout + done.stderr
+    assert "unrecognized" not in done.stdout + done.stderr, "the runtime's daemons complain of what they were asked"
 
 
 def test_discovery_finds_the_same(cluster):

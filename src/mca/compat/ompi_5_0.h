@@ -82,20 +82,41 @@ static inline bool lucid_ompi_comm_is_revoked(ompi_communicator_t *comm)
 
 #ifdef LUCID_WANT_JOB_MAP
 #include <pmix.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** What the job's description, which every process has, says of the job or of one of its nodes; to be freed. NULL: nothing.
+ * PMIx_Resolve_nodes and PMIx_Resolve_peers would ask the daemon, and PRRTE's complains that it does not know that question. */
+static inline char *lucid_ompi_described(const char *key, const char *node)
+{
+    pmix_proc_t job;
+    pmix_info_t about[3];
+    pmix_value_t *value = NULL;
+    char *text = NULL;
+    PMIX_LOAD_PROCID(&job, opal_process_info.myprocid.nspace, PMIX_RANK_WILDCARD);
+    PMIX_INFO_LOAD(&about[0], PMIX_OPTIONAL, NULL, PMIX_BOOL);
+    PMIX_INFO_LOAD(&about[1], PMIX_NODE_INFO, NULL, PMIX_BOOL);
+    PMIX_INFO_LOAD(&about[2], PMIX_HOSTNAME, node ? node : "", PMIX_STRING);
+    if (PMIx_Get(&job, key, about, node ? 3 : 1, &value) == PMIX_SUCCESS && value && value->type == PMIX_STRING && value->data.string)
+        text = strdup(value->data.string);
+    if (value) PMIX_VALUE_RELEASE(value);
+    for (int i = 0; i < 3; i++) PMIX_INFO_DESTRUCT(&about[i]);
+    return text;
+}
 
 /** Numbers the nodes of this job and fills in the node of each of its `size` processes that is known. False: not to be had. */
 static inline bool lucid_ompi_job_map(int *node, int size)
 {
-    char *list = NULL, *rest = NULL;
+    char *list = lucid_ompi_described(PMIX_NODE_LIST, NULL), *rest = NULL;
     int number = 0;
-    if (PMIx_Resolve_nodes(opal_process_info.myprocid.nspace, &list) != PMIX_SUCCESS || list == NULL) return false;
+    if (!list) return false;
     for (char *name = strtok_r(list, ",", &rest); name; name = strtok_r(NULL, ",", &rest), number++) {
-        pmix_proc_t *peers = NULL;
-        size_t count = 0;
-        if (PMIx_Resolve_peers(name, opal_process_info.myprocid.nspace, &peers, &count) != PMIX_SUCCESS) continue;
-        for (size_t i = 0; i < count; i++)
-            if (peers[i].rank < (pmix_rank_t)size) node[peers[i].rank] = number;
-        PMIX_PROC_FREE(peers, count);
+        char *peers = lucid_ompi_described(PMIX_LOCAL_PEERS, name), *others = NULL;
+        for (char *peer = peers ? strtok_r(peers, ",", &others) : NULL; peer; peer = strtok_r(NULL, ",", &others)) {
+            unsigned long rank = strtoul(peer, NULL, 10);
+            if (rank < (unsigned long)size) node[rank] = number;
+        }
+        free(peers);
     }
     free(list);
     return true;
