@@ -36,7 +36,7 @@ lucid_add_hier_test(one_node NODES 0 ARGS 100 5 0 NP 3)
 # every operation cut into many chunks
 set(cut)
 foreach(setting bcast_chain=200 bcast_segment=1000 reduce_chain=500 reduce_segment=300 allreduce_tree=20 allreduce_ring=100
-                allreduce_piece=500 allgather_stream=100 allgather_segment=700 gather_direct=100 scatter_direct=100
+                allreduce_piece=500 allgather_stream=100 allgather_segment=700 gather_direct=100 scatter_direct=100 scatter_tree=20
                 window=3 radix=2)
   list(APPEND cut OMPI_MCA_coll_hier_${setting})
 endforeach()

@@ -45,7 +45,8 @@ OBJ_CLASS_DECLARATION(hier_module_t);
 #define HIER_SETTINGS(X)                                                                                                   \
     X(priority) X(radix) X(up_radix) X(sync_radix) X(window) X(sockets) X(shared_map) X(shared_layouts) X(nonblocking)     \
     X(bcast_chain) X(bcast_segment) X(reduce_chain) X(reduce_segment) X(allreduce_tree) X(allreduce_ring)                  \
-    X(allreduce_piece) X(allgather_stream) X(allgather_segment) X(gather_direct) X(scatter_direct) X(first_limit)
+    X(allreduce_piece) X(allgather_stream) X(allgather_segment) X(gather_direct) X(scatter_direct) X(scatter_tree)         \
+    X(first_limit)
 
 typedef enum hier_topology { HIER_PREDICT, HIER_DISCOVER } hier_topology_t;
 
@@ -53,7 +54,7 @@ typedef struct hier_settings {
     hier_topology_t topology;
     int priority, radix, up_radix, sync_radix, window, shared_layouts;
     bool sockets, shared_map, nonblocking;
-    size_t bcast_chain, reduce_chain, allreduce_tree, allreduce_ring, allgather_stream, gather_direct, scatter_direct, first_limit;
+    size_t bcast_chain, reduce_chain, allreduce_tree, allreduce_ring, allgather_stream, gather_direct, scatter_direct, scatter_tree, first_limit;
     size_t bcast_segment, reduce_segment, allreduce_piece, allgather_segment;
     char *test_nodes;
     int test_fault;

@@ -2,7 +2,8 @@
  * hier_blocks.c: steps of allgather, gather and scatter. p ranks on n nodes, m bytes per rank.
  *
  *   small      the blocks of a node travel as one message: leaders collect and distribute; allgather among the leaders by
- *              recursive doubling, or in ceil(log2 n) rounds for any n (Bruck et al., TPDS 1997, without its rotation)
+ *              recursive doubling, or in ceil(log2 n) rounds for any n (Bruck et al., TPDS 1997, without its rotation);
+ *              scatter of a few bytes down a tree of the leaders, log2(n) alpha at the root instead of n alpha
  *   gather and scatter, large
  *              straight between the root and every rank, a few nodes at a time: the root's link is the bound, (p - l) m beta,
  *              and a hop over the leaders would only copy
@@ -37,13 +38,21 @@ static void pack_input(hier_schedule_t *s, int peer, size_t rank, size_t place, 
 
 /* ---- allgather ------------------------------------------------------------------------------------------------------ */
 
-/* Exchanges the nodes [from, from + count), which may wrap around. */
-static void move_nodes(const hier_layout_t *layout, hier_area_t area, int from, int count, int peer, bool out, hier_schedule_t *s)
+/* Blocks of the nodes base, base + 1, ... before those of `node`, around the end. */
+static size_t blocks_before(const hier_layout_t *layout, int base, int node)
+{
+    int blocks = layout->first[node] - layout->first[base];
+    return (size_t)(node < base ? blocks + layout->size : blocks);
+}
+
+/* Exchanges the nodes [from, from + count), which may wrap around; the area begins with node `base`. */
+static void move_nodes(const hier_layout_t *layout, hier_area_t area, int base, int from, int count, int peer, bool out,
+                       hier_schedule_t *s)
 {
     int n = layout->nodes;
     while (count > 0) {
         int here = from + count <= n ? count : n - from;
-        size_t begin = (size_t)layout->first[from], blocks = (size_t)layout->first[from + here] - begin;
+        size_t begin = blocks_before(layout, base, from), blocks = (size_t)(layout->first[from + here] - layout->first[from]);
         if (out)
             hier_send(s, peer, area, begin, blocks);
         else
@@ -59,8 +68,8 @@ static void spread_around(const hier_layout_t *layout, hier_area_t area, hier_sc
     int me = layout->node_of[layout->rank], n = layout->nodes;
     for (int step = 1; step < n; step *= 2) {
         int more = step <= n - step ? step : n - step, above = (me + step) % n, below = (me - step + n) % n;
-        move_nodes(layout, area, above, more, hier_layout_leader(layout, above, 0), false, s);
-        move_nodes(layout, area, me, more, hier_layout_leader(layout, below, 0), true, s);
+        move_nodes(layout, area, 0, above, more, hier_layout_leader(layout, above, 0), false, s);
+        move_nodes(layout, area, 0, me, more, hier_layout_leader(layout, below, 0), true, s);
         hier_fence(s);
     }
 }
@@ -70,8 +79,8 @@ static void spread_by_doubling(const hier_layout_t *layout, hier_area_t area, hi
     int me = layout->node_of[layout->rank];
     for (int mask = 1; mask < layout->nodes; mask *= 2) {
         int partner = hier_layout_leader(layout, me ^ mask, 0);
-        move_nodes(layout, area, (me ^ mask) & ~(mask - 1), mask, partner, false, s);
-        move_nodes(layout, area, me & ~(mask - 1), mask, partner, true, s);
+        move_nodes(layout, area, 0, (me ^ mask) & ~(mask - 1), mask, partner, false, s);
+        move_nodes(layout, area, 0, me & ~(mask - 1), mask, partner, true, s);
         hier_fence(s);
     }
 }
@@ -223,25 +232,45 @@ void hier_build_gather(const hier_plan_t *plan, int index, hier_schedule_t *s)
     }
 }
 
+/* To the leaders below this one in the tree over the nodes, from an area that begins with node `base`. */
+static void scatter_down(const hier_plan_t *plan, hier_area_t area, int base, hier_schedule_t *s)
+{
+    const hier_layout_t *layout = plan->layout;
+    int n = layout->nodes, shift = layout->node_of[plan->root];
+    for (int i = 0; i < plan->links.count; i++) {
+        int child = plan->links.child[i], node = layout->node_of[child];
+        if (node == layout->node_of[layout->rank]) continue;
+        int below = hier_tree_below(n, plan->up_radix, (node - shift + n) % n);
+        move_nodes(layout, area, base, node, below, child, true, s);
+    }
+}
+
 static void scatter_at_root(const hier_plan_t *plan, hier_schedule_t *s)
 {
     const hier_layout_t *layout = plan->layout;
     int mine = layout->node_of[plan->root];
-    for (int node = 0; node < layout->nodes; node++) {
-        size_t begin = (size_t)layout->first[node], end = (size_t)layout->first[node + 1];
-        int leader = layout->member[begin];
-        if (node == mine) continue;
-        if (together(layout, node)) {
-            hier_send(s, leader, HIER_INPUT, (size_t)leader, end - begin);
-        } else {
-            for_runs(layout, (int)begin, (int)end, s, -1, pack_input);
-            hier_send(s, leader, HIER_TEMP, begin, end - begin);
-            if (s->temp < end) s->temp = end;
-        }
+    if (!layout->consecutive) {
+        for_runs(layout, 0, layout->size, s, -1, pack_input);
+        s->temp = (size_t)layout->size;
     }
+    scatter_down(plan, layout->consecutive ? HIER_INPUT : HIER_TEMP, 0, s);
     for (int i = layout->first[mine]; i < layout->first[mine + 1]; i++)
         if (layout->member[i] != plan->root) hier_send(s, layout->member[i], HIER_INPUT, (size_t)layout->member[i], 1);
     if (!plan->in_place) hier_copy(s, HIER_INPUT, (size_t)plan->root, HIER_OUTPUT, 0, 1);
+}
+
+static void scatter_at_leader(const hier_plan_t *plan, int node, hier_schedule_t *s)
+{
+    const hier_layout_t *layout = plan->layout;
+    int n = layout->nodes, shift = layout->node_of[plan->root], begin = layout->first[node];
+    int below = hier_tree_below(n, plan->up_radix, (node - shift + n) % n);
+    int end = (node + below) % n;
+    s->temp = end == node ? (size_t)layout->size : blocks_before(layout, node, end);
+    move_nodes(layout, HIER_TEMP, node, node, below, plan->links.parent, false, s);
+    hier_fence(s);
+    scatter_down(plan, HIER_TEMP, node, s);
+    for (int i = 1; i < hier_node_size(layout, node); i++) hier_send(s, layout->member[begin + i], HIER_TEMP, (size_t)i, 1);
+    hier_copy(s, HIER_TEMP, 0, HIER_OUTPUT, 0, 1);
 }
 
 static void scatter_direct(const hier_plan_t *plan, int node, hier_schedule_t *s)
@@ -268,11 +297,6 @@ void hier_build_scatter(const hier_plan_t *plan, int index, hier_schedule_t *s)
     } else if (rank != leader) {
         hier_recv(s, leader, HIER_OUTPUT, 0, 1);
     } else {
-        int begin = layout->first[node], l = hier_node_size(layout, node);
-        s->temp = (size_t)l;
-        hier_recv(s, plan->root, HIER_TEMP, 0, (size_t)l);
-        hier_fence(s);
-        for (int i = 1; i < l; i++) hier_send(s, layout->member[begin + i], HIER_TEMP, (size_t)i, 1);
-        hier_copy(s, HIER_TEMP, 0, HIER_OUTPUT, 0, 1);
+        scatter_at_leader(plan, node, s);
     }
 }

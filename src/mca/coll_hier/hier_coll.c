@@ -191,7 +191,7 @@ static int allgather(const void *sbuf, lucid_ompi_count_t scount, ompi_datatype_
 }
 
 /* Where sizes are those of a block: the root's type at the root, the rank's own elsewhere; their signatures are the same. */
-static bool goes_direct(const hier_memory_t *memory, unsigned limit)
+static bool reaches(const hier_memory_t *memory, unsigned limit)
 {
     return size_of(memory->type) * memory->unit >= limit;
 }
@@ -206,7 +206,7 @@ static int gather(const void *sbuf, lucid_ompi_count_t scount, ompi_datatype_t *
     if (!job.plan.in_place) job.area[HIER_INPUT] = blocks(sbuf, (size_t)scount, stype);
     if (at_root) job.area[HIER_OUTPUT] = blocks(rbuf, (size_t)rcount, rtype);
     job.area[HIER_TEMP] = at_root ? job.area[HIER_OUTPUT] : job.area[HIER_INPUT];
-    job.plan.direct = goes_direct(&job.area[HIER_TEMP], lucid_hier.gather_direct);
+    job.plan.direct = reaches(&job.area[HIER_TEMP], lucid_hier.gather_direct);
     if (!ready(module, &job, &performed, &rc))
         return HIER_PASS(module, gather, sbuf, scount, stype, rbuf, rcount, rtype, root, comm);
     return perform(&job, performed, rc);
@@ -222,7 +222,8 @@ static int scatter(const void *sbuf, lucid_ompi_count_t scount, ompi_datatype_t 
     if (at_root) job.area[HIER_INPUT] = blocks(sbuf, (size_t)scount, stype);
     if (!job.plan.in_place) job.area[HIER_OUTPUT] = blocks(rbuf, (size_t)rcount, rtype);
     job.area[HIER_TEMP] = at_root ? job.area[HIER_INPUT] : job.area[HIER_OUTPUT];
-    job.plan.direct = goes_direct(&job.area[HIER_TEMP], lucid_hier.scatter_direct);
+    job.plan.direct = reaches(&job.area[HIER_TEMP], lucid_hier.scatter_direct);
+    if (reaches(&job.area[HIER_TEMP], lucid_hier.scatter_tree)) job.plan.up_radix = ompi_comm_size(comm); /* from the root */
     if (!ready(module, &job, &performed, &rc))
         return HIER_PASS(module, scatter, sbuf, scount, stype, rbuf, rcount, rtype, root, comm);
     return perform(&job, performed, rc);

@@ -136,6 +136,20 @@ int hier_layout_leader(const hier_layout_t *layout, int node, int root)
     return layout->node_of[root] == node ? root : layout->member[layout->first[node]];
 }
 
+/* v's subtree holds the places v ... v + span - 1, as far as there are so many. */
+static int64_t span_of(int n, int radix, int v)
+{
+    int64_t span = 1;
+    while (span < n && v / span % radix == 0) span *= radix;
+    return span;
+}
+
+int hier_tree_below(int n, int radix, int v)
+{
+    int64_t span = radix <= 1 ? n : span_of(n, radix, v);
+    return span < n - v ? (int)span : n - v;
+}
+
 int hier_tree(int n, int radix, int v, int *parent, int *child)
 {
     int count = 0;
@@ -144,8 +158,7 @@ int hier_tree(int n, int radix, int v, int *parent, int *child)
         if (v + 1 < n) child[count++] = v + 1;
         return count;
     }
-    int64_t span = 1; /* v's subtree holds the places v ... v + span - 1 */
-    while (span < n && v / span % radix == 0) span *= radix;
+    int64_t span = span_of(n, radix, v);
     *parent = v == 0 ? -1 : (int)(v - v / span % radix * span);
     for (int64_t step = span / radix; step >= 1; step /= radix)
         for (int j = 1; j < radix && v + j * step < n; j++) child[count++] = (int)(v + j * step);

@@ -69,6 +69,8 @@ int hier_layout_leader(const hier_layout_t *layout, int node, int root);
 
 /** Place v of n in a tree with root 0. radix 1: a chain; k > 1: k-nomial, which for k >= n is a star. child: room for n. */
 int hier_tree(int n, int radix, int v, int *parent, int *child);
+/** How many places the subtree of v has: v and those that follow it. */
+int hier_tree_below(int n, int radix, int v);
 
 /**
  * The calling process's place among the ranks of its node, below its leader. links->child is allocated; false: no memory.

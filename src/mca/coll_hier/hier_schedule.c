@@ -62,6 +62,7 @@ void hier_schedule_cleanup(hier_schedule_t *schedule)
 
 static bool is_tree_of_all(const hier_plan_t *plan)
 {
+    if (plan->operation == HIER_SCATTER) return !plan->direct; /* of which the part over the leaders is used */
     return plan->operation <= HIER_REDUCE || (plan->operation == HIER_ALLREDUCE && plan->exchange == HIER_TREE);
 }
 
