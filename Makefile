@@ -43,12 +43,14 @@ soak:
 	@LUCID_BUILD_TESTS=yes tools/build release $(BUILD)
 	@tools/soak $(MINUTES)
 
-bench: build
-	@tools/install-packages bench
+bench:
+	@tools/install-packages build test bench
+	@LUCID_BUILD_TESTS=yes tools/build release $(BUILD)
 	@tools/bench
 
-bench-quick: build
-	@tools/install-packages bench
+bench-quick:
+	@tools/install-packages build test bench
+	@LUCID_BUILD_TESTS=yes tools/build release $(BUILD)
 	@tools/bench --quick
 
 docs: build

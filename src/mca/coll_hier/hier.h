@@ -54,7 +54,8 @@ typedef struct hier_settings {
     hier_topology_t topology;
     int priority, radix, up_radix, sync_radix, window, shared_layouts;
     bool sockets, shared_map, nonblocking;
-    size_t bcast_chain, reduce_chain, allreduce_tree, allreduce_ring, allgather_stream, gather_direct, scatter_direct, scatter_tree, first_limit;
+    size_t bcast_chain, reduce_chain, allreduce_tree, allreduce_ring, allgather_stream, gather_direct, scatter_direct;
+    size_t scatter_tree, first_limit;
     size_t bcast_segment, reduce_segment, allreduce_piece, allgather_segment;
     char *test_nodes;
     int test_fault;

@@ -263,9 +263,8 @@ static void scatter_at_leader(const hier_plan_t *plan, int node, hier_schedule_t
 {
     const hier_layout_t *layout = plan->layout;
     int n = layout->nodes, shift = layout->node_of[plan->root], begin = layout->first[node];
-    int below = hier_tree_below(n, plan->up_radix, (node - shift + n) % n);
-    int end = (node + below) % n;
-    s->temp = end == node ? (size_t)layout->size : blocks_before(layout, node, end);
+    int below = hier_tree_below(n, plan->up_radix, (node - shift + n) % n); /* the root is not among them */
+    s->temp = blocks_before(layout, node, (node + below) % n);
     move_nodes(layout, HIER_TEMP, node, node, below, plan->links.parent, false, s);
     hier_fence(s);
     scatter_down(plan, HIER_TEMP, node, s);
