@@ -96,6 +96,7 @@ static void step_check(struct kernels *k)
 }
 
 static void step_decode(struct kernels *k) { sparse_decode(&k->layout, 0, k->layout.blocks, k->message[0], k->out); }
+static void step_decode_past(struct kernels *k) { sparse_decode_past(&k->layout, 0, k->layout.blocks, k->message[0], k->out); }
 
 static void step_merge(struct kernels *k)
 {
@@ -122,8 +123,8 @@ static const struct {
     const char *name;
     void (*run)(struct kernels *);
 } steps[] = {{"memcpy", step_memcpy}, {"memset", step_memset}, {"read", step_read}, {"encode", step_encode}, {"check", step_check},
-             {"decode", step_decode}, {"merge", step_merge}, {"merge_dense", step_merge_dense}, {"loop", step_loop},
-             {"sample", step_sample}};
+             {"decode", step_decode}, {"decode_past", step_decode_past}, {"merge", step_merge}, {"merge_dense", step_merge_dense},
+             {"loop", step_loop}, {"sample", step_sample}};
 
 /* Long enough for the clock: short vectors many times. */
 static double timed(struct kernels *k, void (*run)(struct kernels *))

@@ -23,7 +23,7 @@ enum sparse_status sparse_allreduce_doubling(struct sparse_slice *s)
         STEP_AWAIT(sparse_wait(s));
         s->in = sparse_run_begin(s, 1);
         sparse_received(s, 0, s->in, 0, sparse_all(s));
-        sparse_slice_decode(s, sparse_all(s), s->in);
+        sparse_slice_result(s, sparse_all(s), s->in);
         STEP_RETURN;
     }
     for (s->k = 0; s->k < fold->steps; s->k++) {
@@ -36,7 +36,7 @@ enum sparse_status sparse_allreduce_doubling(struct sparse_slice *s)
     }
     if (fold->partner < 0) STEP_RETURN;
     sparse_send(s, 1, s->acc, sparse_all(s), fold->partner);
-    sparse_slice_decode(s, sparse_all(s), s->acc);
+    sparse_slice_result(s, sparse_all(s), s->acc);
     STEP_AWAIT(sparse_wait(s));
     STEP_END;
 }

@@ -29,7 +29,7 @@ enum sparse_status sparse_allreduce_halving(struct sparse_slice *s)
         sparse_receive(s, 0, s->all->base, collected(s), fold->partner);
         STEP_AWAIT(sparse_wait(s));
         sparse_received(s, 0, s->all, 0, collected(s));
-        sparse_slice_decode(s, collected(s), s->all);
+        sparse_slice_result(s, collected(s), s->all);
         STEP_RETURN;
     }
     STEP_AWAIT(sparse_halve(s));
@@ -39,10 +39,10 @@ enum sparse_status sparse_allreduce_halving(struct sparse_slice *s)
         int peer = sparse_fold_rank(fold, fold->self ^ 1 << s->k);
         sparse_receive(s, 0, s->all->base + s->all->used, theirs, peer);
         sparse_send(s, 1, s->all, mine, peer);
-        if (s->extent == 1) sparse_slice_decode(s, mine, s->all);
+        if (s->extent == 1) sparse_slice_result(s, mine, s->all);
         STEP_AWAIT(sparse_wait(s));
         s->all->used += sparse_received(s, 0, s->all, s->all->used, (struct sparse_span){position ^ s->extent, s->extent});
-        sparse_slice_decode(s, (struct sparse_span){position ^ s->extent, s->extent}, s->all);
+        sparse_slice_result(s, (struct sparse_span){position ^ s->extent, s->extent}, s->all);
         s->extent *= 2;
     }
     if (fold->partner < 0) STEP_RETURN;

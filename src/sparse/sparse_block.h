@@ -54,6 +54,9 @@ size_t sparse_span(const struct sparse_layout *layout, const void *message, size
 /* Writes the elements. */
 void sparse_decode(const struct sparse_layout *layout, size_t first, size_t blocks, const void *message, void *dense);
 
+/* The same past the caches, for a result that is longer than they are. */
+void sparse_decode_past(const struct sparse_layout *layout, size_t first, size_t blocks, const void *message, void *dense);
+
 /* dense = message op dense, or dense op message when `message_is_right`. */
 void sparse_merge_dense(const struct sparse_layout *layout, size_t first, size_t blocks, const void *message, bool message_is_right,
                         void *dense, struct sparse_tally *tally);

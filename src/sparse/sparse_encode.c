@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From elements to a message. A block comes from memory once: the scan leaves its mask on the stack and its elements in L2, the
  * format follows from their number, and the exceptions are then picked by the mask. The background of the block before is tried
- * first, because looking for one costs cache misses; it is kept while it covers half of a block, for then nothing is more common.
- * */
+ * first, because looking for one costs cache misses; it is kept while it covers half of a block, for then nothing is more common. The
+ * first block begins with a guess. */
 #include "sparse_format.h"
 #include "sparse_kernels.h"
 #include "sparse_sample.h"
@@ -10,6 +10,7 @@
 
 #define STEP ((size_t)4096) /* elements scanned before asking whether it is still worth it */
 #define TOO_MANY SIZE_MAX
+#define ALIKE ((size_t)4) /* elements for a guess */
 
 struct encoder {
     const struct sparse_operator *operator;
@@ -77,6 +78,14 @@ static size_t find_exceptions(struct encoder *encoder, const unsigned char *dens
     return found;
 }
 
+/* What the vector begins with, several times over. */
+static void guess(struct encoder *encoder, const unsigned char *dense, size_t count)
+{
+    size_t size = encoder->operator->size;
+    encoder->known = !encoder->padded && count >= ALIKE && memcmp(dense, dense + size, (ALIKE - 1) * size) == 0;
+    if (encoder->known) memcpy(encoder->background, dense, size);
+}
+
 static struct sparse_view write_dense(const struct encoder *encoder, const void *dense, size_t count, void *message)
 {
     struct sparse_view view = sparse_view_begin(SPARSE_DENSE, count, count, encoder->operator->size, message);
@@ -114,7 +123,7 @@ size_t sparse_encode(const struct sparse_layout *layout, size_t first, size_t bl
     encoder.operator = layout->operator;
     encoder.moves = sparse_moves(layout->operator->size);
     encoder.padded = sparse_padded(layout->operator);
-    encoder.known = false;
+    guess(&encoder, dense, blocks > 0 ? sparse_block_elements(layout, first) : 0);
     for (size_t i = first; i < first + blocks; i++) {
         size_t count = sparse_block_elements(layout, i);
         struct sparse_view view = encode_block(&encoder, from, count, force_dense, to);

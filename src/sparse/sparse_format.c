@@ -2,6 +2,8 @@
 /* See sparse_format.h. Also what can be told of a message without working on it: whether it is well-formed, and its length. */
 #include "sparse_format.h"
 
+#include "sparse_kernels.h"
+
 size_t sparse_block_bytes(enum sparse_format format, size_t elements, size_t exceptions, size_t size)
 {
     switch (format) {
@@ -94,13 +96,11 @@ static bool positions_rise(const struct sparse_view *view)
 
 static bool bitmap_counts(const struct sparse_view *view)
 {
-    size_t count = 0, words = sparse_words(view->elements);
-    uint64_t word = 0;
-    for (size_t w = 0; w < words; w++) {
-        memcpy(&word, view->where + 8 * w, sizeof word);
-        count += (size_t)__builtin_popcountll(word);
-    }
-    return count == view->exceptions && (view->elements % 64 == 0 || word >> view->elements % 64 == 0);
+    size_t words = sparse_words(view->elements);
+    uint64_t last;
+    memcpy(&last, view->where + 8 * (words - 1), sizeof last);
+    return sparse_kernels()->count(view->where, words) == view->exceptions &&
+           (view->elements % 64 == 0 || last >> view->elements % 64 == 0);
 }
 
 /* Bytes of a well-formed block of `elements` elements at the start of `left` bytes, or 0. */

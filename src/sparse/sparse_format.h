@@ -56,10 +56,15 @@ struct sparse_view sparse_view_of(const void *message);
 /* The exceptions as a bitmap; all ones for dense. */
 void sparse_view_mask(const struct sparse_view *view, uint64_t *mask);
 
-static inline size_t sparse_mask_count(const uint64_t *mask, size_t words)
+/* The bits of a mask that may have any alignment. */
+static inline size_t sparse_mask_count(const void *mask, size_t words)
 {
+    const unsigned char *at = mask;
     size_t count = 0;
-    for (size_t w = 0; w < words; w++) count += (size_t)__builtin_popcountll(mask[w]);
+    for (uint64_t word; words > 0; words--, at += sizeof word) {
+        memcpy(&word, at, sizeof word);
+        count += (size_t)__builtin_popcountll(word);
+    }
     return count;
 }
 

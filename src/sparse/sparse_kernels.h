@@ -7,6 +7,8 @@
 
 #include "sparse_operator.h"
 
+#define SPARSE_INLINE __attribute__((always_inline)) static inline
+
 /* Sets the mask where elements differ from `background`; returns how many do. */
 typedef size_t sparse_scan_fn(const void *dense, size_t count, size_t size, const void *background, uint64_t *mask);
 /* Packs the masked elements, of which there are `room`, into `values`, which may be `dense` itself. */
@@ -14,6 +16,8 @@ typedef void sparse_compress_fn(const void *dense, size_t count, size_t size, co
 /* dense = masked ? next value : background. Returns the values used. */
 typedef size_t sparse_expand_fn(const void *values, size_t count, size_t size, const uint64_t *mask, const void *background,
                                 void *dense);
+/* The same past the caches: `dense` is not read first, and is not in a cache afterwards. */
+typedef sparse_expand_fn sparse_spill_fn;
 /* For every element of `all`, in order: own ? next value : background. `own` is a part of `all`, which has `room` elements in
  * `words` words. Returns the values used. */
 typedef size_t sparse_operand_fn(const void *values, size_t words, size_t size, const uint64_t *own, const uint64_t *all,
@@ -21,15 +25,15 @@ typedef size_t sparse_operand_fn(const void *values, size_t words, size_t size, 
 /* out = dense[positions]; dense[positions] = values. */
 typedef void sparse_take_fn(const void *dense, const unsigned char *positions, size_t count, size_t size, void *out);
 typedef void sparse_put_fn(const void *values, const unsigned char *positions, size_t count, size_t size, void *dense);
-/* What is left of one side's exceptions as positions and values. */
+/* One side's exceptions as positions and values. */
 struct sparse_list {
     const unsigned char *positions, *values;
     const void *background;
     size_t count;
 };
-/* Takes up to `room` positions off the union of both lists, in order, and for each the value or background of either side. Returns
- * how many there were. */
-typedef size_t sparse_pair_fn(struct sparse_list *left, struct sparse_list *right, size_t size, size_t room,
+/* The union of both lists' positions, in order, and for each the value or background of either side. Returns how many they are; there
+ * is room for both lists one behind the other. */
+typedef size_t sparse_pair_fn(const struct sparse_list *left, const struct sparse_list *right, size_t size,
                               unsigned char *positions, void *left_values, void *right_values);
 typedef void sparse_fill_fn(void *dense, size_t count, size_t size, const void *background);
 
@@ -37,6 +41,7 @@ struct sparse_moves {
     sparse_scan_fn *scan;
     sparse_compress_fn *compress;
     sparse_expand_fn *expand;
+    sparse_spill_fn *spill;
     sparse_operand_fn *operand;
     sparse_take_fn *take;
     sparse_put_fn *put;
@@ -48,8 +53,13 @@ struct sparse_moves {
 typedef void sparse_combine_fn(const void *left, const void *right, void *out, size_t count);
 /* Whether value op dense, or dense op value when `on_right`, is dense, bit by bit, for all elements. */
 typedef bool sparse_unchanged_fn(const void *value, bool on_right, const void *dense, size_t count);
+/* The bits of a mask, which may have any alignment. */
+typedef size_t sparse_count_fn(const void *mask, size_t words);
 /* The positions of the bits of a mask, of which there are `room`. */
 typedef void sparse_locate_fn(const uint64_t *mask, size_t words, size_t room, unsigned char *positions);
+
+/* Copies past the caches. */
+typedef void sparse_stream_fn(void *to, const void *from, size_t bytes);
 
 enum sparse_width {
     SPARSE_WIDTH_1, SPARSE_WIDTH_2, SPARSE_WIDTH_4, SPARSE_WIDTH_8, SPARSE_WIDTH_16, SPARSE_WIDTH_ANY, SPARSE_WIDTHS
@@ -58,7 +68,9 @@ enum sparse_width {
 struct sparse_kernels {
     const char *name;
     struct sparse_moves moves[SPARSE_WIDTHS];
+    sparse_count_fn *count;
     sparse_locate_fn *locate;
+    sparse_stream_fn *stream;
     /* NULL: the operator's own loop. */
     sparse_combine_fn *combine[SPARSE_OPS][SPARSE_TYPES];
     /* NULL: not worth asking. */

@@ -5,6 +5,7 @@
 
 #include "sparse_combine_loops.h"
 #include "sparse_format.h"
+#include "sparse_strands.h"
 #include "visibility.h"
 
 /* The plain moves, compiled for this instruction set: for widths and ends of vectors that have nothing better. */
@@ -211,16 +212,30 @@ static inline __m256i expanded(const unsigned char *at, uint64_t lanes, __m256i 
 MOVES(4)
 MOVES(8)
 
+static void stream(void *to, const void *from, size_t bytes)
+{
+    unsigned char *out = to;
+    const unsigned char *in = from;
+    const size_t lead = (32 - (uintptr_t)out % 32) % 32, whole = bytes > lead ? (bytes - lead) / 32 * 32 : 0;
+    memcpy(out, in, whole ? lead : bytes);
+    if (whole == 0) return;
+    for (size_t i = lead; i < lead + whole; i += 32) _mm256_stream_si256((__m256i *)(out + i), load(in + i));
+    _mm_sfence();
+    memcpy(out + lead + whole, in + lead + whole, bytes - lead - whole);
+}
+
 #define PLAIN(width)                                                                                                             \
-    {scan_##width, plain_compress_##width, plain_expand_##width, plain_operand_##width, plain_take_##width, plain_put_##width,   \
-     plain_pair_##width, plain_fill_##width}
+    {scan_##width, plain_compress_##width, plain_expand_##width, plain_expand_##width, plain_operand_##width,                    \
+     plain_take_##width, plain_put_##width, plain_pair_##width, plain_fill_##width}
 #define BETTER(width)                                                                                                            \
-    {scan_##width, compress_##width, expand_##width, operand_##width, plain_take_##width, plain_put_##width, plain_pair_##width, \
-     plain_fill_##width}
+    {scan_##width, compress_##width, expand_##width, expand_##width, operand_##width, plain_take_##width, plain_put_##width,     \
+     plain_pair_##width, plain_fill_##width}
 
 void sparse_kernels_avx2(struct sparse_kernels *kernels)
 {
     static const struct sparse_moves moves[] = {PLAIN(1), PLAIN(2), BETTER(4), BETTER(8), PLAIN(16)};
     for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) kernels->moves[i] = moves[i];
+    kernels->count = sparse_mask_count;
+    kernels->stream = stream;
     fill_combinations(kernels);
 }

@@ -14,6 +14,13 @@ static inline uint64_t low_bits(size_t n)
     return _bzhi_u64(~UINT64_C(0), (unsigned)n);
 }
 
+/* `n` bits, up to 64, from bit `by` on; some may lie in the next word. */
+static inline uint64_t shifted(const uint64_t *mask, size_t by, size_t n)
+{
+    const uint64_t low = mask[0] >> by, high = by + n > 64 ? mask[1] << (64 - by) : 0;
+    return (low | high) & low_bits(n);
+}
+
 #define WORD(number) (64 * sizeof(number)) /* bytes of a mask's word's elements */
 
 /* `lanes` elements of type `number` in a register, `T` the suffix of its instructions, `K` the type of their masks. */
@@ -82,8 +89,8 @@ static inline uint64_t low_bits(size_t n)
         const size_t n = (size_t)_mm_popcnt_u64(own);                                                                          \
         return _mm512_mask_expand_##T(background, own, _mm512_maskz_loadu_##T((K)low_bits(n), at));                            \
     }                                                                                                                          \
-    static size_t expand_##number(const void *values, size_t count, size_t size, const uint64_t *mask, const void *background, \
-                                  void *dense)                                                                                 \
+    static size_t expand_each_##number(const void *values, size_t count, size_t size, const uint64_t *mask,                    \
+                                       const void *background, void *dense)                                                    \
     {                                                                                                                          \
         const unsigned char *at = values;                                                                                      \
         unsigned char *to = dense;                                                                                             \
@@ -134,6 +141,77 @@ MOVES(uint16_t, 32, epi16, __mmask32)
 MOVES(uint32_t, 16, epi32, __mmask16)
 MOVES(uint64_t, 8, epi64, __mmask8)
 
+/* Four registers of elements, of which so few differ that one load has all their values: loads from odd places are what takes time
+ * here. False where there are more, or where the load would leave the values, which end at `last`. Then by words, past the caches
+ * to where a line begins if `past`; a word returns where the next values are. */
+#define FOURS(number, lanes, T, K)                                                                                             \
+    static inline bool four_##number(const unsigned char *at, const unsigned char *last, uint64_t own, __m512i background,     \
+                                     __m512i four[4])                                                                          \
+    {                                                                                                                          \
+        if ((size_t)_mm_popcnt_u64(own) > lanes || last - at < 64) return false;                                               \
+        number places[lanes];                                                                                                  \
+        for (size_t i = 0; i < lanes; i++) places[i] = (number)i;                                                              \
+        const __m512i values = _mm512_loadu_si512(at), place = _mm512_loadu_si512(places);                                     \
+        for (unsigned i = 0; i < 4; i++) {                                                                                     \
+            const __m512i before = _mm512_set1_##T((long long)_mm_popcnt_u64(own & low_bits(i * lanes)));                      \
+            const __m512i next = _mm512_permutexvar_##T(_mm512_add_##T(place, before), values);                                \
+            four[i] = _mm512_mask_expand_##T(background, (K)(own >> i * lanes), next);                                         \
+        }                                                                                                                      \
+        return true;                                                                                                           \
+    }                                                                                                                          \
+    SPARSE_INLINE const unsigned char *word_##number(const unsigned char *at, const unsigned char *last, uint64_t word,        \
+                                                     __m512i background, bool past, unsigned char *to)                         \
+    {                                                                                                                          \
+        for (unsigned g = 0; g < 64; g += 4 * lanes, to += 256) {                                                              \
+            __m512i four[4];                                                                                                   \
+            const uint64_t own = word >> g & low_bits(4 * lanes);                                                              \
+            if (!LUCID_LIKELY(four_##number(at, last, own, background, four)))                                                 \
+                for (unsigned i = 0; i < 4; i++) {                                                                             \
+                    const size_t before = (size_t)_mm_popcnt_u64(own & low_bits(i * lanes)) * sizeof(number);                  \
+                    four[i] = expanded_##number(at + before, last, (K)(own >> i * lanes), background);                         \
+                }                                                                                                              \
+            for (unsigned i = 0; i < 4; i++)                                                                                   \
+                if (past) _mm512_stream_si512((void *)(to + 64 * i), four[i]);                                                 \
+                else _mm512_storeu_si512(to + 64 * i, four[i]);                                                                \
+            at += (size_t)_mm_popcnt_u64(own) * sizeof(number);                                                                \
+        }                                                                                                                      \
+        return at;                                                                                                             \
+    }                                                                                                                          \
+    static size_t expand_##number(const void *values, size_t count, size_t size, const uint64_t *mask, const void *background, \
+                                  void *dense)                                                                                 \
+    {                                                                                                                          \
+        const size_t used = sparse_mask_count(mask, sparse_words(count));                                                      \
+        const unsigned char *at = values, *last = at + used * sizeof(number);                                                  \
+        const __m512i all = spread_##number(background);                                                                       \
+        unsigned char *to = dense;                                                                                             \
+        for (; count >= 64; count -= 64, to += WORD(number)) at = word_##number(at, last, *mask++, all, false, to);            \
+        if (count > 0) expand_each_##number(at, count, size, mask, background, to);                                            \
+        return used;                                                                                                           \
+    }                                                                                                                          \
+    static size_t spill_##number(const void *values, size_t count, size_t size, const uint64_t *mask, const void *background,  \
+                                 void *dense)                                                                                  \
+    {                                                                                                                          \
+        unsigned char *to = dense;                                                                                             \
+        const size_t lead = (64 - (uintptr_t)to % 64) % 64 / sizeof(number);                                                   \
+        if ((uintptr_t)to % sizeof(number) || count < lead + 64)                                                               \
+            return expand_##number(values, count, size, mask, background, dense);                                              \
+        const size_t used = sparse_mask_count(mask, sparse_words(count));                                                      \
+        const unsigned char *at = values, *last = at + used * sizeof(number);                                                  \
+        const __m512i all = spread_##number(background);                                                                       \
+        const uint64_t first = mask[0] & low_bits(lead);                                                                       \
+        at += sizeof(number) * expand_each_##number(at, lead, size, &first, background, to);                                   \
+        to += lead * sizeof(number);                                                                                           \
+        for (count -= lead; count >= 64; count -= 64, mask++, to += WORD(number))                                              \
+            at = word_##number(at, last, shifted(mask, lead, 64), all, true, to);                                              \
+        _mm_sfence();                                                                                                          \
+        const uint64_t rest = shifted(mask, lead, count);                                                                      \
+        if (count > 0) expand_each_##number(at, count, size, &rest, background, to);                                           \
+        return used;                                                                                                           \
+    }
+
+FOURS(uint32_t, 16, epi32, __mmask16)
+FOURS(uint64_t, 8, epi64, __mmask8)
+
 /* Of 64 halves of elements of 16 bytes: which elements differ. */
 static inline uint64_t whole_elements(uint64_t halves)
 {
@@ -157,20 +235,36 @@ static size_t scan_16(const void *dense, size_t count, size_t size, const void *
     return found;
 }
 
-/* The numbers of 64 bits as two registers of 32. */
+/* Halves of words: 32 numbers fill a register. Sixteen halves are looked at together, and those that are empty passed over. */
 static void locate(const uint64_t *mask, size_t words, size_t room, unsigned char *positions)
 {
     const unsigned char *end = positions + 2 * room;
     unsigned char counting[64];
     for (size_t i = 0; i < 32; i++) memcpy(counting + 2 * i, &(uint16_t){(uint16_t)i}, 2);
-    const __m512i step = _mm512_set1_epi16(32);
-    __m512i numbers = _mm512_loadu_si512(counting);
-    for (size_t w = 0; w < 2 * words; w++, numbers = _mm512_add_epi16(numbers, step)) {
-        __mmask32 bits = (__mmask32)(mask[w / 2] >> (w % 2 * 32));
-        size_t n = (size_t)_mm_popcnt_u32(bits);
-        store_uint16_t(positions, end, _mm512_maskz_compress_epi16(bits, numbers), n);
-        positions += 2 * n;
+    const __m512i first = _mm512_loadu_si512(counting);
+    for (size_t w = 0; w < words; w += 8) {
+        const __m512i halves = _mm512_maskz_loadu_epi64((__mmask8)low_bits(words - w < 8 ? words - w : 8), mask + w);
+        for (unsigned some = _mm512_test_epi32_mask(halves, halves); some; some = _blsr_u32(some)) {
+            const size_t half = 2 * w + _tzcnt_u32(some);
+            const __mmask32 bits = (__mmask32)(mask[half / 2] >> (half % 2 * 32));
+            const size_t n = (size_t)_mm_popcnt_u32(bits);
+            const __m512i numbers = _mm512_add_epi16(first, _mm512_set1_epi16((short)(32 * half)));
+            store_uint16_t(positions, end, _mm512_maskz_compress_epi16(bits, numbers), n);
+            positions += 2 * n;
+        }
     }
+}
+
+static void stream(void *to, const void *from, size_t bytes)
+{
+    unsigned char *out = to;
+    const unsigned char *in = from;
+    const size_t lead = (64 - (uintptr_t)out % 64) % 64, whole = bytes > lead ? (bytes - lead) / 64 * 64 : 0;
+    memcpy(out, in, whole ? lead : bytes);
+    if (whole == 0) return;
+    for (size_t i = lead; i < lead + whole; i += 64) _mm512_stream_si512((void *)(out + i), _mm512_loadu_si512(in + i));
+    _mm_sfence();
+    memcpy(out + lead + whole, in + lead + whole, bytes - lead - whole);
 }
 
 static void fill_moves(struct sparse_moves *moves, struct sparse_moves better)
@@ -178,13 +272,15 @@ static void fill_moves(struct sparse_moves *moves, struct sparse_moves better)
     moves->scan = better.scan;
     if (better.compress) moves->compress = better.compress;
     if (better.expand) moves->expand = better.expand;
+    if (better.spill) moves->spill = better.spill;
     if (better.operand) moves->operand = better.operand;
     if (better.fill) moves->fill = better.fill;
 }
 
 #define BETTER(number)                                                                                               \
-    (struct sparse_moves){.scan = scan_##number, .compress = compress_##number, .expand = expand_##number,           \
+    (struct sparse_moves){.scan = scan_##number, .compress = compress_##number, .expand = expand_each_##number,      \
                           .operand = operand_##number, .fill = fill_##number}
+#define FASTER(number) (struct sparse_moves){.scan = scan_##number, .expand = expand_##number, .spill = spill_##number}
 
 void sparse_kernels_avx512(struct sparse_kernels *kernels)
 {
@@ -192,7 +288,11 @@ void sparse_kernels_avx512(struct sparse_kernels *kernels)
     fill_moves(&kernels->moves[SPARSE_WIDTH_2], BETTER(uint16_t));
     fill_moves(&kernels->moves[SPARSE_WIDTH_4], BETTER(uint32_t));
     fill_moves(&kernels->moves[SPARSE_WIDTH_8], BETTER(uint64_t));
+    fill_moves(&kernels->moves[SPARSE_WIDTH_4], FASTER(uint32_t));
+    fill_moves(&kernels->moves[SPARSE_WIDTH_8], FASTER(uint64_t));
     fill_moves(&kernels->moves[SPARSE_WIDTH_16], (struct sparse_moves){.scan = scan_16});
+    kernels->count = sparse_mask_count;
     kernels->locate = locate;
+    kernels->stream = stream;
     fill_combinations(kernels);
 }

@@ -2,6 +2,7 @@
 /* The kernels in plain C: what every other table is compared with, and what runs where there is nothing better. */
 #include "sparse_combine_loops.h"
 #include "sparse_format.h"
+#include "sparse_strands.h"
 
 #define WIDTH(name) name##_1
 #define SIZE 1
@@ -23,7 +24,7 @@
 #include "sparse_moves_loops.h"
 
 #define MOVES(width)                                                                                                 \
-    {scan_##width, compress_##width, expand_##width, operand_##width, take_##width, put_##width, pair_##width,       \
+    {scan_##width, compress_##width, expand_##width, expand_##width, operand_##width, take_##width, put_##width, pair_##width,       \
      fill_##width}
 
 /* Four bits at a time without asking how many there are; what is too much is written over by the next. */
@@ -44,11 +45,19 @@ static void locate(const uint64_t *mask, size_t words, size_t room, unsigned cha
     }
 }
 
+/* Plain C knows no way past the caches. */
+static void stream(void *to, const void *from, size_t bytes)
+{
+    memcpy(to, from, bytes);
+}
+
 void sparse_kernels_generic(struct sparse_kernels *kernels)
 {
     *kernels = (struct sparse_kernels){
         .moves = {MOVES(1), MOVES(2), MOVES(4), MOVES(8), MOVES(16), MOVES(any)},
+        .count = sparse_mask_count,
         .locate = locate,
+        .stream = stream,
     };
     fill_combinations(kernels);
 }

@@ -6,6 +6,7 @@
 
 #include "sparse_combine_loops.h"
 #include "sparse_format.h"
+#include "sparse_strands.h"
 
 #define WIDTH(name) plain_##name##_1
 #define SIZE 1

@@ -5,7 +5,10 @@
 #include "sparse_combine.h"
 #include "sparse_format.h"
 #include "sparse_kernels.h"
+#include "sparse_strands.h"
 #include "sparse_types.h"
+
+#define MOST_LISTED (SPARSE_MAX_BLOCK / 8) /* a list of more than half of it would be longer than a bitmap */
 
 struct side {
     struct sparse_view view;
@@ -18,6 +21,7 @@ struct merger {
     const struct sparse_moves *moves;
     struct side left, right;
     _Alignas(64) uint64_t all[SPARSE_MAX_WORDS];
+    unsigned char positions[2 * MOST_LISTED];
 };
 
 /* `count` elements from `start` on as they are: in place where they lie in the message, else in `room`. */
@@ -57,7 +61,7 @@ static void combine_exceptions(struct merger *merger, size_t count, unsigned cha
     size_t size = operator->size, words = sparse_words(merger->left.view.elements), piece = sparse_piece(size) / 64;
     struct sparse_scratch left;
     for (size_t w = 0; w < words; w += piece) {
-        size_t n = words - w < piece ? words - w : piece, packed = sparse_mask_count(merger->all + w, n);
+        size_t n = words - w < piece ? words - w : piece, packed = sparse_kernels()->count(merger->all + w, n);
         struct side *sides[2] = {&merger->left, &merger->right};
         unsigned char *room[2] = {left.bytes, to};
         for (int i = 0; i < 2; i++)
@@ -122,8 +126,6 @@ static struct sparse_view merge_masks(struct merger *merger, size_t count, void 
     return view;
 }
 
-#define MOST_LISTED (8 * SPARSE_MAX_WORDS / 2) /* positions that fit a mask's room */
-
 /* The `count` positions as the view's format wants them. */
 static void place_positions(const struct sparse_view *view, const unsigned char *positions, size_t count, uint64_t *mask)
 {
@@ -138,6 +140,27 @@ static void place_positions(const struct sparse_view *view, const unsigned char 
     memcpy((void *)view->where, mask, 8 * words);
 }
 
+/* Takes the entries off the front of a list that come before `position`. */
+static struct sparse_list front(struct sparse_list *list, size_t position, size_t size)
+{
+    struct sparse_list some = *list;
+    some.count = sparse_entries_before(list, position);
+    list->count -= some.count;
+    list->positions += 2 * some.count;
+    list->values += some.count * size;
+    return some;
+}
+
+/* Up to which position both lists together have `room` entries or fewer, but some. */
+static size_t up_to(const struct sparse_list *left, const struct sparse_list *right, size_t room)
+{
+    size_t half = room / 2, a = SIZE_MAX, b = SIZE_MAX;
+    if (left->count + right->count <= room) return SIZE_MAX;
+    if (left->count > half) a = sparse_position(left->positions, half);
+    if (right->count > half) b = sparse_position(right->positions, half);
+    return a < b ? a : b;
+}
+
 /* Lists of positions; `most` exceptions if they are disjoint. */
 static struct sparse_view merge_lists(struct merger *merger, size_t most, void *out)
 {
@@ -148,11 +171,13 @@ static struct sparse_view merge_lists(struct merger *merger, size_t most, void *
     struct sparse_scratch left_values;
     size_t elements = l->elements, size = operator->size, piece = sparse_piece(size), count = 0;
     struct sparse_view view = sparse_view_begin(sparse_shortest(elements, most, size), elements, most, size, out);
-    unsigned char *positions = (unsigned char *)merger->left.mask, *values = (void *)view.values; /* masks are not needed here */
+    unsigned char *positions = merger->positions, *values = (void *)view.values;
     combine_backgrounds(merger, &view);
     while (left.count + right.count > 0) {
         unsigned char *to = values + count * size;
-        size_t n = merger->moves->pair(&left, &right, size, piece, positions + 2 * count, left_values.bytes, to);
+        size_t end = up_to(&left, &right, piece);
+        struct sparse_list a = front(&left, end, size), b = front(&right, end, size);
+        size_t n = merger->moves->pair(&a, &b, size, positions + 2 * count, left_values.bytes, to);
         sparse_combine(operator, left_values.bytes, to, to, n);
         count += n;
     }
@@ -182,19 +207,17 @@ static struct sparse_view merge_block(struct merger *merger, const unsigned char
                                       bool force_dense, void *out)
 {
     struct sparse_view *l = &merger->left.view, *r = &merger->right.view;
-    size_t size = merger->operator->size, count = 0;
+    size_t size = merger->operator->size;
     side_begin(&merger->left, left);
     side_begin(&merger->right, right);
-    size_t elements = l->elements, most = l->exceptions + r->exceptions;
+    size_t elements = l->elements, words = sparse_words(elements), most = l->exceptions + r->exceptions;
     if (!force_dense && is_list(l) && is_list(r) && most <= MOST_LISTED && sparse_shortest(elements, most, size) != SPARSE_DENSE)
         return merge_lists(merger, most, out);
     sparse_view_mask(l, merger->left.mask);
     sparse_view_mask(r, merger->right.mask);
     bool dense = force_dense || l->format == SPARSE_DENSE || r->format == SPARSE_DENSE;
-    for (size_t w = 0; !dense && w < sparse_words(elements); w++) {
-        merger->all[w] = merger->left.mask[w] | merger->right.mask[w];
-        count += (size_t)__builtin_popcountll(merger->all[w]);
-    }
+    for (size_t w = 0; w < words; w++) merger->all[w] = merger->left.mask[w] | merger->right.mask[w];
+    size_t count = dense ? elements : sparse_kernels()->count(merger->all, words);
     if (dense || sparse_shortest(elements, count, size) == SPARSE_DENSE) return merge_to_dense(merger, out);
     return merge_masks(merger, count, out);
 }

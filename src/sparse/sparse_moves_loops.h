@@ -67,31 +67,91 @@ SPARSE_MOVE void WIDTH(put)(const void *values, const unsigned char *positions, 
         memcpy((unsigned char *)dense + sparse_position(positions, i) * SIZE, (const unsigned char *)values + i * SIZE, SIZE);
 }
 
-/* Without a branch on which side comes first, which nobody can predict. */
-SPARSE_MOVE size_t WIDTH(pair)(struct sparse_list *left, struct sparse_list *right, size_t size, size_t room,
-                               unsigned char *positions, void *left_values, void *right_values)
+/* The value at `from` or the background, of which `first` has the first bytes. Without a branch, which nobody could predict, and
+ * without waiting for which of both it is before it is read. */
+SPARSE_INLINE void WIDTH(choose)(unsigned char *to, const unsigned char *from, const void *background, uint64_t first, bool value,
+                                 size_t size)
 {
-    struct sparse_list l = *left, r = *right;
-    unsigned char *to_left = left_values, *to_right = right_values;
-    size_t n = 0;
-    for (; n < room && l.count + r.count > 0; n++, positions += 2, to_left += SIZE, to_right += SIZE) {
-        size_t a = l.count > 0 ? sparse_position(l.positions, 0) : SIZE_MAX;
-        size_t b = r.count > 0 ? sparse_position(r.positions, 0) : SIZE_MAX;
-        uint16_t position = (uint16_t)(a < b ? a : b);
-        size_t from_left = a <= b, from_right = b <= a;
-        memcpy(positions, &position, sizeof position);
-        memcpy(to_left, from_left ? l.values : (const unsigned char *)l.background, SIZE);
-        memcpy(to_right, from_right ? r.values : (const unsigned char *)r.background, SIZE);
-        l.count -= from_left;
-        l.positions += 2 * from_left;
-        l.values += from_left * SIZE;
-        r.count -= from_right;
-        r.positions += 2 * from_right;
-        r.values += from_right * SIZE;
+    if (SIZE <= sizeof first) {
+        uint64_t here = 0;
+        memcpy(&here, from, SIZE);
+        here = first ^ ((first ^ here) & -(uint64_t)value);
+        memcpy(to, &here, SIZE);
+    } else {
+        memcpy(to, value ? from : (const unsigned char *)background, SIZE);
     }
-    *left = l;
-    *right = r;
-    return n;
+}
+
+SPARSE_INLINE uint64_t WIDTH(first_bytes)(const void *background, size_t size)
+{
+    uint64_t first = 0;
+    memcpy(&first, background, SIZE < sizeof first ? SIZE : sizeof first);
+    return first;
+}
+
+/* What a merge of lists reads and writes. */
+struct WIDTH(weave) {
+    struct sparse_list left, right;
+    uint64_t first_left, first_right; /* bytes of the backgrounds */
+    unsigned char *positions, *left_values, *right_values;
+};
+
+/* One position off a strand of the union. */
+SPARSE_INLINE void WIDTH(take_next)(const struct WIDTH(weave) *w, size_t size, struct sparse_strand *s)
+{
+    size_t n = s->count++, a = sparse_position(w->left.positions, s->left), b = sparse_position(w->right.positions, s->right);
+    uint16_t position = (uint16_t)(a < b ? a : b);
+    size_t from_left = a <= b, from_right = b <= a;
+    memcpy(w->positions + 2 * n, &position, sizeof position);
+    WIDTH(choose)(w->left_values + n * SIZE, w->left.values + s->left * SIZE, w->left.background, w->first_left, from_left, size);
+    WIDTH(choose)(w->right_values + n * SIZE, w->right.values + s->right * SIZE, w->right.background, w->first_right, from_right, size);
+    s->left += from_left;
+    s->right += from_right;
+}
+
+/* What is left of a strand when one of its lists has ended. */
+SPARSE_INLINE void WIDTH(take_rest)(const struct WIDTH(weave) *w, size_t size, struct sparse_strand *s)
+{
+    for (; s->left < s->left_end; s->left++, s->count++) {
+        memcpy(w->positions + 2 * s->count, w->left.positions + 2 * s->left, 2);
+        memcpy(w->left_values + s->count * SIZE, w->left.values + s->left * SIZE, SIZE);
+        memcpy(w->right_values + s->count * SIZE, w->right.background, SIZE);
+    }
+    for (; s->right < s->right_end; s->right++, s->count++) {
+        memcpy(w->positions + 2 * s->count, w->right.positions + 2 * s->right, 2);
+        memcpy(w->left_values + s->count * SIZE, w->left.background, SIZE);
+        memcpy(w->right_values + s->count * SIZE, w->right.values + s->right * SIZE, SIZE);
+    }
+}
+
+SPARSE_INLINE void WIDTH(end_strand)(const struct WIDTH(weave) *w, size_t size, struct sparse_strand *s)
+{
+    for (size_t steps = sparse_steps(s); steps > 0; steps = sparse_steps(s))
+        for (; steps > 0; steps--) WIDTH(take_next)(w, size, s);
+    WIDTH(take_rest)(w, size, s);
+}
+
+SPARSE_MOVE size_t WIDTH(pair)(const struct sparse_list *left, const struct sparse_list *right, size_t size, unsigned char *positions,
+                               void *left_values, void *right_values)
+{
+    const struct WIDTH(weave) w = {*left, *right, WIDTH(first_bytes)(left->background, size), WIDTH(first_bytes)(right->background, size),
+                                   positions, left_values, right_values};
+    struct sparse_strand low, high;
+    sparse_strands(left, right, &low, &high);
+    for (size_t steps = 1; steps > 0;) {
+        steps = sparse_steps(&low) < sparse_steps(&high) ? sparse_steps(&low) : sparse_steps(&high);
+        for (size_t i = 0; i < steps; i++) {
+            WIDTH(take_next)(&w, size, &low);
+            WIDTH(take_next)(&w, size, &high);
+        }
+    }
+    WIDTH(end_strand)(&w, size, &low);
+    WIDTH(end_strand)(&w, size, &high);
+    size_t n = high.count - high.start;
+    memmove(positions + 2 * low.count, positions + 2 * high.start, 2 * n);
+    memmove(w.left_values + low.count * SIZE, w.left_values + high.start * SIZE, n * SIZE);
+    memmove(w.right_values + low.count * SIZE, w.right_values + high.start * SIZE, n * SIZE);
+    return low.count + n;
 }
 
 SPARSE_MOVE void WIDTH(fill)(void *dense, size_t count, size_t size, const void *background)

@@ -29,10 +29,10 @@ enum sparse_status sparse_reduce_halving(struct sparse_slice *s)
             STEP_RETURN;
         }
         sparse_receive(s, 0, s->all->base + s->all->used, (struct sparse_span){position ^ s->extent, s->extent}, peer);
-        if (apart == 0 && s->extent == 1) sparse_slice_decode(s, (struct sparse_span){position, 1}, s->all);
+        if (apart == 0 && s->extent == 1) sparse_slice_result(s, (struct sparse_span){position, 1}, s->all);
         STEP_AWAIT(sparse_wait(s));
         s->all->used += sparse_received(s, 0, s->all, s->all->used, (struct sparse_span){position ^ s->extent, s->extent});
-        if (apart == 0) sparse_slice_decode(s, (struct sparse_span){position ^ s->extent, s->extent}, s->all);
+        if (apart == 0) sparse_slice_result(s, (struct sparse_span){position ^ s->extent, s->extent}, s->all);
         s->extent *= 2;
     }
     STEP_END;

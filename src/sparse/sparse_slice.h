@@ -67,6 +67,7 @@ struct sparse_slice {
     char *output;
     int root, tag;
     bool dense, exclusive;
+    bool past;                        /* the result is longer than the caches */
     struct sparse_fold fold;
     size_t room;                      /* bytes of an area: the whole slice, dense, with its marks */
     char *area[SPARSE_AREAS];         /* consecutive */
@@ -104,8 +105,10 @@ void sparse_slice_encode(struct sparse_slice *s, struct sparse_span span, struct
 void sparse_slice_merge(struct sparse_slice *s, struct sparse_span span, const struct sparse_run *left,
                         const struct sparse_run *right, double ranks, struct sparse_run *out);
 
-/* Writes into the output: the positions; the run op the output; the output op the run. */
+/* Writes into the output: the positions; the positions for good, past the caches if s->past; the run op the output; the output op the
+ * run. */
 void sparse_slice_decode(struct sparse_slice *s, struct sparse_span span, const struct sparse_run *run);
+void sparse_slice_result(struct sparse_slice *s, struct sparse_span span, const struct sparse_run *run);
 void sparse_slice_into(struct sparse_slice *s, struct sparse_span span, const struct sparse_run *run, bool run_is_right);
 
 /* Writes positions into the output: every rank's contribution to them, in rank order. `all` has the messages by rank, with these

@@ -91,7 +91,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         s.theirs = room(s.bytes);
         s.ours = room(s.bytes);
         fill_ours(&s);
-        sparse_decode(&s.layout, 0, s.layout.blocks, s.message, s.theirs);
+        sparse_decode_past(&s.layout, 0, s.layout.blocks, s.message, s.theirs);
+        sparse_decode(&s.layout, 0, s.layout.blocks, s.message, s.ours);
+        check_same(&s, s.theirs, s.ours);
+        fill_ours(&s);
         merge(&s, right);
         free(s.theirs);
         free(s.ours);

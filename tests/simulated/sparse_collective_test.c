@@ -57,6 +57,7 @@ static struct sim_trial any_trial(enum sparse_algorithm algorithm, int ranks, si
     t.sim.seed = (sim_random(random) >> 40) + 1;
     t.parameters.dense = sim_random(random) % 4 == 0;
     t.parameters.slice_bytes = 1;
+    if (sim_random(random) % 2) t.parameters.past_bytes = 1;
     return t;
 }
 

@@ -67,6 +67,28 @@ static void check_decodes(struct bench *b, const void *message, const void *vect
     vectors_free(before, 0);
 }
 
+/** The same past the caches, to a place `skip` bytes behind the start of a cache line, and to nothing around it. */
+static void check_decodes_past(struct bench *b, const void *message, const void *vector, size_t skip)
+{
+    enum { LINE = 64, AROUND = 2 * LINE };
+    const struct sparse_operator *operator = b->layout.operator;
+    const size_t all = LINE + AROUND + skip + b->bytes + AROUND;
+    unsigned char *memory = vectors_alloc(all, 0), *before = vectors_alloc(all, 0);
+    const size_t at = LINE - (uintptr_t)memory % LINE + AROUND + skip;
+    uint64_t state = 18;
+    for (size_t i = 0; i < all; i++) before[i] = (unsigned char)unit_random(&state);
+    memcpy(memory, before, all);
+    sparse_decode_past(&b->layout, 0, b->layout.blocks, message, memory + at);
+    check(vectors_differ(operator, memory + at, vector, b->where.count) == b->where.count, &b->where, "past caches: something else");
+    check(vectors_padding_differs(operator, memory + at, before + at, b->where.count) == b->where.count, &b->where,
+          "past caches: writes on padding");
+    check(memcmp(memory, before, at) == 0, &b->where, "past caches: writes before the vector");
+    const size_t end = at + b->bytes;
+    check(memcmp(memory + end, before + end, all - end) == 0, &b->where, "past caches: writes behind the vector");
+    vectors_free(memory, 0);
+    vectors_free(before, 0);
+}
+
 /** Encodes both sides, as the pattern wants it or dense. */
 static void encode(struct bench *b, bool dense)
 {
@@ -82,6 +104,7 @@ static void encode(struct bench *b, bool dense)
               "other blocks in the tally");
         check(!dense || tally.blocks[SPARSE_DENSE] == blocks, &b->where, "a block that was to be dense is not");
         check_decodes(b, b->message[side], b->vector[side]);
+        check_decodes_past(b, b->message[side], b->vector[side], side ? ODD : b->where.count % 17 * b->layout.operator->size);
     }
 }
 
