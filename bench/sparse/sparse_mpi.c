@@ -6,11 +6,13 @@
  *   PATTERN: random, same, disjoint, clustered, power, dense, changing
  * A row of OUT.csv is one repetition: the slowest rank's seconds. Every routine runs once more with a session around it, which
  * counts what all ranks send, and what of it goes to other nodes (NODES of equal size; ranks one behind the other); its result is
- * compared with that of the library's own. Needs coll/sparse (LUCID_SPARSE_PRIORITY) and coll_tuned_use_dynamic_rules=1.
+ * compared with that of the library's own. Needs coll/sparse (LUCID_SPARSE_PRIORITY) and coll_tuned_use_dynamic_rules=1; on several
+ * nodes, for coll/sparse above coll/hier as lucid run --all has it, LUCID_HIER_PRIORITY.
  */
 #include <lucid.h>
 #include <mpi.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,17 +20,21 @@
 
 static int rank, size, nodes;
 
-/* The routines. `algorithm`: of coll/tuned, for reduce, allreduce, reduce_scatter_block. */
-enum { ROUTINES = 5, CALLS = 3 };
+/* The routines. `several`: the preference of components where there are several nodes. `algorithm`: of coll/tuned, for reduce,
+ * allreduce, reduce_scatter_block. */
+enum { ROUTINES = 6, CALLS = 3 };
 static const struct routine {
-    const char *name, *sparse, *preference;
+    const char *name, *sparse;
+    bool on_one;
+    const char *several;
     int algorithm[CALLS];
 } routines[ROUTINES] = {
-    {"library", "off", NULL, {0, 0, 0}},
-    {"rabenseifner", "off", NULL, {7, 6, 3}},
-    {"han", "off", "han,tuned,libnbc,basic", {0, 0, 0}},
-    {"twin", "always,dense", NULL, {0, 0, 0}},
-    {"lucid", "auto", NULL, {0, 0, 0}},
+    {"library", "off", true, "^hier", {0, 0, 0}},
+    {"rabenseifner", "off", true, "^hier", {7, 6, 3}},
+    {"han", "off", false, "han,tuned,libnbc,basic,^hier", {0, 0, 0}},
+    {"twin", "always,dense", true, "^hier", {0, 0, 0}},
+    {"lucid", "auto", true, "^hier", {0, 0, 0}},
+    {"lucid+hier", "auto", false, NULL, {0, 0, 0}},
 };
 static const char *const calls[CALLS] = {"reduce", "allreduce", "reduce_scatter_block"};
 
@@ -58,7 +64,7 @@ static MPI_Comm communicator(const struct routine *routine)
     MPI_Comm comm;
     MPI_Info_create(&info);
     MPI_Info_set(info, "lucid_sparse", routine->sparse);
-    if (routine->preference) MPI_Info_set(info, "ompi_comm_coll_preference", routine->preference);
+    if (nodes > 1 && routine->several) MPI_Info_set(info, "ompi_comm_coll_preference", routine->several);
     for (int call = 0; call < CALLS; call++) force(call, routine->algorithm[call]);
     MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
     for (int call = 0; call < CALLS; call++) force(call, 0);
@@ -220,7 +226,7 @@ static void run(char **words, lucid_session_t session, int repeats, FILE *out)
     job.in = malloc(bytes), job.out = malloc(bytes), job.reference = malloc(bytes);
     if (!job.in || !job.out || !job.reference) MPI_Abort(MPI_COMM_WORLD, 1);
     for (int r = 0; r < ROUTINES; r++)
-        comms[r] = nodes < 2 && routines[r].preference ? MPI_COMM_NULL : communicator(&routines[r]);
+        comms[r] = nodes < 2 && !routines[r].on_one ? MPI_COMM_NULL : communicator(&routines[r]);
     measure(&job, comms, session, repeats, out);
     for (int r = 0; r < ROUTINES; r++)
         if (comms[r] != MPI_COMM_NULL) MPI_Comm_free(&comms[r]);
