@@ -112,7 +112,8 @@ end_child() { # signal pid
     kill -KILL "$2" 2>/dev/null || :
 }
 
+# A parent that died before it was asked for sends no signal: then there is nothing to do.
 with_command() {
     exec {LEASH}>&-
-    exec env --default-signal=INT,QUIT setpriv --pdeathsig TERM "$@"
+    exec env --default-signal=INT,QUIT setpriv --pdeathsig TERM sh -c '[ "$PPID" = "$0" ] || exit 143; exec "$@"' $$ "$@"
 }

@@ -221,7 +221,7 @@ def test_with_that_is_killed_leaves_nothing(lab, number):
     running = lab.popen("with", "--nodes", "2", "--", "sleep", "86404")
     eventually(lambda: "sleep 86404" in lab.processes().values())
     running.send_signal(number)
-    running.communicate()
+    running.communicate(timeout=60)
     assert running.returncode in (-number, 128 + number)
     eventually(lambda: lab.processes() == {})
     eventually(lambda: os.listdir(os.path.dirname(lab.state)) == [])
@@ -234,11 +234,26 @@ def test_with_that_is_killed_early_leaves_nothing(lab, number, moment):
     running = lab.popen("with", "--nodes", "1", "--", "sleep", "86405")
     time.sleep(0.05 * moment)
     running.send_signal(number)
-    running.communicate()
+    running.communicate(timeout=60)
     assert running.returncode in (-number, 128 + number)
     eventually(lambda: lab.processes() == {})
     lab.ok("with", "--nodes", "1", "--", "true")
     assert os.listdir(os.path.dirname(lab.state)) == []
+
+
+def test_with_that_is_killed_before_its_command_has_begun(lab, tmp_path):
+    """Its command learns of its end only once it has asked for that: here it asks too late."""
+    slow = tmp_path / "setpriv"
+    slow.write_text('#!/bin/sh\n: >%s/begun\nwhile [ ! -e %s/go ]; do sleep 0.05; done\nexec %s "$@"\n'
+                    % (tmp_path, tmp_path, shutil.which("setpriv")))
+    slow.chmod(0o755)
+    running = lab.popen("with", "--nodes", "1", "--", "sleep", "86406", env={"PATH": "%s:%s" % (tmp_path, os.environ["PATH"])})
+    eventually((tmp_path / "begun").exists)
+    running.kill()
+    running.wait()
+    (tmp_path / "go").touch()
+    eventually(lambda: lab.processes() == {})
+    running.communicate(timeout=60)
 
 
 def test_with_outlasts_no_command_that_ignores_sigterm(lab):
