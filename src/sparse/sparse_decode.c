@@ -34,7 +34,10 @@ static void stream_constant(const struct sparse_moves *moves, const struct spars
 static void decode_past(const struct sparse_moves *moves, const struct sparse_view *view, size_t size, void *dense)
 {
     uint64_t mask[SPARSE_MAX_WORDS];
-    if (view->format == SPARSE_CONSTANT) {
+    bool listed = view->format == SPARSE_POSITIONS || view->format == SPARSE_BITMAP;
+    if (sparse_kernels()->stream == NULL || (listed && moves->spill == NULL)) {
+        decode_block(moves, view, size, dense);
+    } else if (view->format == SPARSE_CONSTANT) {
         stream_constant(moves, view, size, dense);
     } else if (view->format == SPARSE_DENSE) {
         sparse_kernels()->stream(dense, view->values, view->elements * size);

@@ -16,7 +16,7 @@ typedef void sparse_compress_fn(const void *dense, size_t count, size_t size, co
 /* dense = masked ? next value : background. Returns the values used. */
 typedef size_t sparse_expand_fn(const void *values, size_t count, size_t size, const uint64_t *mask, const void *background,
                                 void *dense);
-/* The same past the caches: `dense` is not read first, and is not in a cache afterwards. */
+/* The same past the caches: `dense` is not read first, and is not in a cache afterwards. NULL: there is nothing faster than without. */
 typedef sparse_expand_fn sparse_spill_fn;
 /* For every element of `all`, in order: own ? next value : background. `own` is a part of `all`, which has `room` elements in
  * `words` words. Returns the values used. */
@@ -58,7 +58,7 @@ typedef size_t sparse_count_fn(const void *mask, size_t words);
 /* The positions of the bits of a mask, of which there are `room`. */
 typedef void sparse_locate_fn(const uint64_t *mask, size_t words, size_t room, unsigned char *positions);
 
-/* Copies past the caches. */
+/* Copies past the caches. NULL: there is no way past them. */
 typedef void sparse_stream_fn(void *to, const void *from, size_t bytes);
 
 enum sparse_width {

@@ -24,7 +24,7 @@
 #include "sparse_moves_loops.h"
 
 #define MOVES(width)                                                                                                 \
-    {scan_##width, compress_##width, expand_##width, expand_##width, operand_##width, take_##width, put_##width, pair_##width,       \
+    {scan_##width, compress_##width, expand_##width, NULL, operand_##width, take_##width, put_##width, pair_##width, \
      fill_##width}
 
 /* Four bits at a time without asking how many there are; what is too much is written over by the next. */
@@ -45,19 +45,12 @@ static void locate(const uint64_t *mask, size_t words, size_t room, unsigned cha
     }
 }
 
-/* Plain C knows no way past the caches. */
-static void stream(void *to, const void *from, size_t bytes)
-{
-    memcpy(to, from, bytes);
-}
-
 void sparse_kernels_generic(struct sparse_kernels *kernels)
 {
     *kernels = (struct sparse_kernels){
         .moves = {MOVES(1), MOVES(2), MOVES(4), MOVES(8), MOVES(16), MOVES(any)},
         .count = sparse_mask_count,
         .locate = locate,
-        .stream = stream,
     };
     fill_combinations(kernels);
 }
