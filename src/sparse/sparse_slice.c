@@ -112,23 +112,23 @@ void sparse_slice_merge(struct sparse_slice *s, struct sparse_span span, const s
     }
 }
 
-void sparse_slice_decode(struct sparse_slice *s, struct sparse_span span, const struct sparse_run *run)
+static void write_parts(struct sparse_slice *s, struct sparse_span span, const struct sparse_run *run, bool past)
 {
     if (sparse_failed(s)) return;
     for_parts(s, span, part) {
         struct sparse_layout layout = layout_of(s, part);
-        sparse_decode(&layout, 0, layout.blocks, behind_mark(run, run->at[part]), output_of(s, part));
+        (past ? sparse_decode_past : sparse_decode)(&layout, 0, layout.blocks, behind_mark(run, run->at[part]), output_of(s, part));
     }
+}
+
+void sparse_slice_decode(struct sparse_slice *s, struct sparse_span span, const struct sparse_run *run)
+{
+    write_parts(s, span, run, false);
 }
 
 void sparse_slice_result(struct sparse_slice *s, struct sparse_span span, const struct sparse_run *run)
 {
-    if (!s->past) sparse_slice_decode(s, span, run);
-    if (!s->past || sparse_failed(s)) return;
-    for_parts(s, span, part) {
-        struct sparse_layout layout = layout_of(s, part);
-        sparse_decode_past(&layout, 0, layout.blocks, behind_mark(run, run->at[part]), output_of(s, part));
-    }
+    write_parts(s, span, run, s->past);
 }
 
 void sparse_slice_into(struct sparse_slice *s, struct sparse_span span, const struct sparse_run *run, bool run_is_right)
