@@ -47,7 +47,7 @@ bool sparse_choice_forced(enum sparse_kind kind, const struct sparse_parameters 
 
 static struct sparse_choice passed_on(double predicted)
 {
-    return (struct sparse_choice){.algorithm = SPARSE_LIBRARY, .predicted = predicted};
+    return (struct sparse_choice){.algorithm = SPARSE_LIBRARY, .predicted = predicted, .unseen = true, .form = SPARSE_LIBRARY};
 }
 
 /* The cheapest by the formulas, of ours. */
@@ -61,7 +61,7 @@ static struct sparse_choice cheapest(struct range range, bool forced, const stru
             if (!forced && !estimate->learned && shows_nothing(a)) continue;
             double cost = sparse_cost(a, a, dense, estimate, parameters);
             if (best.algorithm == SPARSE_LIBRARY || cost < best.predicted)
-                best = (struct sparse_choice){a, dense, (int)(a - range.first) + 1, cost, false};
+                best = (struct sparse_choice){a, dense, (int)(a - range.first) + 1, cost, .open = false};
         }
     return best;
 }
@@ -75,9 +75,15 @@ static struct sparse_choice to_learn(struct range range, const struct sparse_est
         if (shows_nothing(a)) continue;
         double cost = sparse_cost(a, a, false, estimate, parameters);
         if (best.algorithm == SPARSE_LIBRARY || cost < best.predicted)
-            best = (struct sparse_choice){a, false, (int)(a - range.first) + 1, cost, false};
+            best = (struct sparse_choice){a, false, (int)(a - range.first) + 1, cost, .open = false};
     }
     return best;
+}
+
+static enum sparse_algorithm contender(struct range range, int i)
+{
+    const int algorithms = (int)(range.last - range.first) + 1;
+    return i > 0 ? range.first + (unsigned)((i - 1) % algorithms) : SPARSE_LIBRARY;
 }
 
 static struct sparse_choice by_trial(struct range range, double library, const struct sparse_estimate *estimate,
@@ -90,13 +96,10 @@ static struct sparse_choice by_trial(struct range range, double library, const s
         for (enum sparse_algorithm a = range.first; a <= range.last; a++)
             contest.cost[contest.n++] = !estimate->learned && shows_nothing(a) ? INFINITY : sparse_cost(a, a, dense, estimate, parameters);
     int i = sparse_trial_choose(trial, &contest, &open);
-    struct sparse_choice choice = passed_on(library);
-    if (i > 0) choice.algorithm = range.first + (unsigned)((i - 1) % algorithms);
-    choice.dense = i >= contest.dense;
-    choice.contender = i;
-    choice.predicted = contest.cost[i];
-    choice.open = open;
-    return choice;
+    int best = open ? i : trial->incumbent;
+    return (struct sparse_choice){.algorithm = contender(range, i), .dense = i >= contest.dense, .contender = i,
+                                  .predicted = contest.cost[i], .open = open, .unseen = best == 0 || best >= contest.dense,
+                                  .form = contender(range, best)};
 }
 
 struct sparse_choice sparse_choose(enum sparse_kind kind, bool may_pass_on, const struct sparse_estimate *estimate,

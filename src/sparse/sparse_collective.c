@@ -77,15 +77,18 @@ static size_t all_elements(const struct sparse_call *call)
     return sum;
 }
 
-/* Without a message: is it nothing for us? */
-static bool is_obvious(const struct sparse_call *call, size_t elements)
+/* Without a message, and the same on all ranks: who runs it, the library or an algorithm in dense form? SPARSE_ALGORITHMS: the ranks
+ * have to ask each other. */
+static enum sparse_algorithm known_before(const struct sparse_call *call, size_t elements)
 {
     const struct sparse_parameters *parameters = call->parameters;
     size_t bytes = elements * call->operator.size;
-    if (call->transport->size < 2 || elements == 0 || call->operator.apply == NULL) return true;
-    if (parameters->always || sparse_choice_forced(call->kind, parameters)) return false;
-    if (bytes < parameters->short_bytes) return true;
-    return call->may_pass_on && !call->unordered && !sparse_class_looks(sparse_state_class(call->state, bytes), call->kind, parameters);
+    if (call->transport->size < 2 || elements == 0 || call->operator.apply == NULL) return SPARSE_LIBRARY;
+    if (parameters->always || sparse_choice_forced(call->kind, parameters)) return SPARSE_ALGORITHMS;
+    if (bytes < parameters->short_bytes) return SPARSE_LIBRARY;
+    struct sparse_class *class = sparse_state_class(call->state, bytes);
+    if (!call->may_pass_on || call->unordered || sparse_class_looks(class, call->kind, parameters)) return SPARSE_ALGORITHMS;
+    return class->patience[call->kind].form;
 }
 
 static void *take_memory(const struct sparse_parameters *parameters, size_t bytes)
@@ -149,23 +152,42 @@ static uint32_t flags_of(const struct sparse_collective *c, bool room)
     return (room ? 0 : SPARSE_CANNOT) | (c->call.may_pass_on ? 0 : SPARSE_STAYS) | (sparse_class_stale(c->class) ? SPARSE_STALE : 0);
 }
 
+static void begin_asking(struct sparse_collective *c)
+{
+    const struct sparse_call *call = &c->call;
+    c->timed = call->blocking && c->parameters.clock && !call->state->trials.outside; /* not what the library's routine calls */
+    c->rehearses = c->timed && sparse_trials_rehearse(&call->state->trials);
+    c->sampled = sparse_sample(&call->operator, call->input, c->elements, c->parameters.sample_lines);
+    sparse_agree_init(&c->agreement, call->transport, call->tag, &c->record, flags_of(c, make_room(c)),
+                      c->timed ? call->state->trials.times : (struct sparse_times){0}, c->sampled,
+                      c->class->observed ? &c->class->learned : NULL);
+}
+
+/* What the ranks have agreed on in an earlier call. */
+static void begin_unasked(struct sparse_collective *c, enum sparse_algorithm form)
+{
+    c->sampled = c->agreed = -1;
+    c->decided = true;
+    c->choice = (struct sparse_choice){.algorithm = form, .dense = true};
+    if (make_room(c)) return;
+    c->record.error = SPARSE_NO_MEMORY;
+    c->status = SPARSE_FAILED;
+}
+
 enum sparse_status sparse_collective_create(const struct sparse_call *call, struct sparse_collective **collective)
 {
     size_t elements = all_elements(call);
+    enum sparse_algorithm known = known_before(call, elements);
     *collective = NULL;
-    if (is_obvious(call, elements)) return SPARSE_NOT_OURS;
+    if (known == SPARSE_LIBRARY) return SPARSE_NOT_OURS;
     struct sparse_collective *c = make_handle(call);
     if (!c) return SPARSE_FAILED;
     c->elements = elements;
     c->record.peer = -1;
     c->status = SPARSE_PENDING;
-    c->timed = call->blocking && c->parameters.clock && !call->state->trials.outside; /* not what the library's routine calls */
-    c->rehearses = c->timed && sparse_trials_rehearse(&call->state->trials);
     c->class = sparse_state_class(call->state, elements * call->operator.size);
-    c->sampled = sparse_sample(&call->operator, call->input, elements, c->parameters.sample_lines);
-    sparse_agree_init(&c->agreement, call->transport, call->tag, &c->record, flags_of(c, make_room(c)),
-                      c->timed ? call->state->trials.times : (struct sparse_times){0}, c->sampled,
-                      c->class->observed ? &c->class->learned : NULL);
+    if (known == SPARSE_ALGORITHMS) begin_asking(c);
+    else begin_unasked(c, known);
     *collective = c;
     return SPARSE_PENDING;
 }
@@ -190,7 +212,7 @@ static void choose(struct sparse_collective *c, bool may_pass_on, const struct s
 /* Whether not to ask would save anything: of a long vector's time an agreement is hardly a part. Not before all have been tried. */
 static bool refused(const struct sparse_collective *c)
 {
-    return c->choice.algorithm == SPARSE_LIBRARY && !c->choice.open && c->asking > 0.01 * c->choice.predicted;
+    return c->choice.unseen && !c->choice.open && c->asking > 0.01 * c->choice.predicted;
 }
 
 /* Sets the choice; false when it is the library's own routine's turn, or nobody's. */
@@ -205,7 +227,7 @@ static bool decide(struct sparse_collective *c)
         return false;
     }
     choose(c, may_pass_on, &estimate);
-    if (may_pass_on && !c->call.unordered) sparse_class_answer(c->class, c->call.kind, refused(c));
+    if (may_pass_on && !c->call.unordered) sparse_class_answer(c->class, c->call.kind, refused(c), c->choice.form);
     return c->choice.algorithm != SPARSE_LIBRARY;
 }
 
@@ -272,14 +294,16 @@ static void rehearse(struct sparse_collective *c)
 static enum sparse_status go_on(struct sparse_collective *c)
 {
     STEP_BEGIN(c->resume);
-    STEP_AWAIT(sparse_agree(&c->agreement));
-    if (c->rehearses) {
-        rehearse(c);
-        STEP_AWAIT(sparse_agree(&c->rehearsal));
-        c->asked = c->parameters.clock() - c->began;
+    if (!c->decided) {
+        STEP_AWAIT(sparse_agree(&c->agreement));
+        if (c->rehearses) {
+            rehearse(c);
+            STEP_AWAIT(sparse_agree(&c->rehearsal));
+            c->asked = c->parameters.clock() - c->began;
+        }
+        c->decided = true;
+        if (!decide(c)) return c->record.error == SPARSE_NO_ERROR ? SPARSE_NOT_OURS : SPARSE_FAILED;
     }
-    c->decided = true;
-    if (!decide(c)) return c->record.error == SPARSE_NO_ERROR ? SPARSE_NOT_OURS : SPARSE_FAILED;
     begin_lanes(c);
     STEP_AWAIT(run_lanes(c));
     STEP_END;

@@ -30,9 +30,10 @@
  * that may be used (part of `output` may be written).
  *
  * Memory: everything is allocated in create, before anything is sent. A rank that cannot says so in the first agreement, and
- * all ranks get SPARSE_NOT_OURS from step (SPARSE_FAILED with SPARSE_NO_MEMORY when the call may not be passed on). The handle
- * itself comes from the state if there is no memory; only when that one is also taken (a second unfinished collective on the
- * same state) create returns SPARSE_FAILED, alone. */
+ * all ranks get SPARSE_NOT_OURS from step (SPARSE_FAILED with SPARSE_NO_MEMORY when the call may not be passed on). Where there is
+ * no agreement (see sparse_collective_create) that rank gets SPARSE_FAILED with SPARSE_NO_MEMORY, alone, as it would in a routine of
+ * the library's. The handle itself comes from the state if there is no memory; only when that one is also taken (a second unfinished
+ * collective on the same state) create returns SPARSE_FAILED, alone. */
 #ifndef LUCID_SPARSE_COLLECTIVE_H
 #define LUCID_SPARSE_COLLECTIVE_H
 
@@ -92,8 +93,9 @@ struct sparse_call {
 
 /* Decides what can be decided without a message: SPARSE_NOT_OURS for one rank, no elements, vectors shorter than
  * parameters.short_bytes, operators that are not known element-wise (operator.apply NULL), and while the back-off of the
- * vector's size class lasts. Otherwise samples the vector, allocates, and returns SPARSE_PENDING. *collective is NULL unless
- * SPARSE_PENDING. */
+ * vector's size class lasts. If calls of the class have been quickest in dense form and asking takes a noticeable part of them, most
+ * run in that form without an agreement. Otherwise samples the vector, allocates, and returns SPARSE_PENDING. *collective is NULL
+ * unless SPARSE_PENDING. */
 enum sparse_status sparse_collective_create(const struct sparse_call *call, struct sparse_collective **collective);
 
 /* Goes on as far as it can. SPARSE_PENDING: call again, after the transport has made progress. */
@@ -111,7 +113,7 @@ struct sparse_outcome {
     enum sparse_error error;
     int code;                        /* SPARSE_TRANSPORT: the adapter's error code */
     int peer;                        /* where the trouble came from, or -1 */
-    double sampled, agreed;          /* density of this rank's vector, and the mean of all */
+    double sampled, agreed;          /* density of this rank's vector, and the mean of all; -1: nobody has looked */
     uint64_t messages, sent, sent_dense, received; /* this rank's; bytes; sent_dense: what the same algorithm sends in dense form */
     uint64_t elements, exceptions;   /* of this rank's input, exact */
 };

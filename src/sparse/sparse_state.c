@@ -21,9 +21,10 @@ bool sparse_class_looks(struct sparse_class *class, enum sparse_kind kind, const
     return true;
 }
 
-void sparse_class_answer(struct sparse_class *class, enum sparse_kind kind, bool refused)
+void sparse_class_answer(struct sparse_class *class, enum sparse_kind kind, bool refused, enum sparse_algorithm form)
 {
     unsigned *times = &class->patience[kind].refused;
+    class->patience[kind].form = form;
     if (!refused) *times = 0;
     else if (*times < UINT32_MAX) ++*times;
 }

@@ -15,8 +15,9 @@ struct sparse_class {
     struct sparse_learned learned;
     unsigned since;    /* calls without anything to learn from */
     struct sparse_patience {
-        unsigned refused; /* answers "library" in a row: the same on all ranks, since only blocking calls count */
-        unsigned skipped; /* calls passed on unseen since */
+        unsigned refused; /* calls in a row that need not have been looked at: the same on all ranks, since only blocking calls count */
+        unsigned skipped; /* calls not looked at since */
+        enum sparse_algorithm form; /* what runs in those: the library's routine, or this algorithm in dense form */
     } patience[SPARSE_KINDS];
 };
 
@@ -41,8 +42,9 @@ struct sparse_class *sparse_state_class(struct sparse_state *state, size_t bytes
 /* Whether a blocking call's vector is worth a look; counts. The same on all ranks. */
 bool sparse_class_looks(struct sparse_class *class, enum sparse_kind kind, const struct sparse_parameters *parameters);
 
-/* The answer of a blocking call: `refused` where it was the library's, and the agreement is worth saving. */
-void sparse_class_answer(struct sparse_class *class, enum sparse_kind kind, bool refused);
+/* The answer of a blocking call. `refused`: the inputs made no difference and the agreement is worth saving; then `form`, which the next
+ * calls may run unseen. */
+void sparse_class_answer(struct sparse_class *class, enum sparse_kind kind, bool refused, enum sparse_algorithm form);
 
 /* What the merges have shown. Algorithms without merges show nothing, and a ring would go on after the inputs have ceased to be
  * disjoint: what is known is stale after some calls, so that one with merges runs in a ring's place, and forgotten when that has
@@ -60,6 +62,8 @@ struct sparse_choice {
     int contender;    /* the library's routine is 0, an algorithm its place among those of its kind, from 1 on */
     double predicted; /* seconds, by the formulas; 0: not looked at */
     bool open;        /* others are still to be tried */
+    bool unseen;      /* who is best, be it somebody else that runs, needs no look at the inputs: `form`, as in struct sparse_class */
+    enum sparse_algorithm form;
 };
 
 /* Whether the parameters name an algorithm of this kind. */

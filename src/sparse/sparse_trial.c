@@ -93,10 +93,12 @@ static bool promising(const struct sparse_trial *trial, const struct sparse_cont
 }
 
 /* Ours must be better by the margin than who ran before, be it the library's routine or another one of ours: sums of floating-point
- * numbers are the same from call to call that way. The library's routine need only be better. */
+ * numbers are the same from call to call that way. The library's routine need only be better. By half the margin, where ours has been
+ * seen often enough for luck to be no part of it. */
 static double handicap(const struct sparse_trial *trial, const struct sparse_contest *c, int i)
 {
-    return i == trial->incumbent || i == 0 ? 1 : c->margin;
+    if (i == trial->incumbent || i == 0) return 1;
+    return trial->contender[i].tried >= SPARSE_TRIAL_RATIOS ? sqrt(c->margin) : c->margin;
 }
 
 /* Who is still to be tried: the one with fewest calls, then the one that is predicted to be quickest. -1: nobody. */
@@ -122,7 +124,7 @@ static int best_of(const struct sparse_trial *trial, const struct sparse_contest
         bool idle = i > 0 && unlikely && trial->contender[i].tried == 0;
         if (i == but || idle || !isfinite(c->cost[i])) continue;
         double expected = sparse_trial_expected(trial, i, c->cost[i]);
-        if (i > 0) expected += c->asking;
+        if (i > 0 && i < c->dense) expected += c->asking; /* the others run without */
         expected *= handicap(trial, c, i);
         if (expected >= least) continue;
         least = expected;

@@ -226,6 +226,60 @@ static void test_dense_form(void **state)
     sim_states_destroy(states, t.ranks);
 }
 
+/* A dense form that is best runs as the library's routine would: without asking in most calls. They cost no message of an agreement, and
+ * sparse vectors are found again. */
+static void test_dense_form_unseen(void **state)
+{
+    struct sim_trial t = free_trial(SPARSE_REDUCE_SCATTER, RANKS, SIM_DENSE, 1, 16384);
+    struct sparse_state **states = sim_states_create(t.ranks);
+    uint64_t seen = 0, unseen = 0;
+    int blind = 0;
+    t.sim.latency = t.parameters.rates.latency_network;
+    t.sim.bandwidth = t.parameters.rates.bandwidth_network;
+    t.timed = true;
+    t.library = 1;
+    for (int call = 0; call < 100; call++) {
+        struct sim_report report = run(&t, states);
+        bool looked = report.outcome[0].agreed >= 0;
+        if (call >= 40) blind += !looked;
+        if (report.done == RANKS && report.outcome[0].dense) *(looked ? &seen : &unseen) = report.messages;
+    }
+    assert_in_range(blind, 50, 59);
+    assert_true(unseen > 0);
+    assert_int_equal(seen - unseen, RANKS * 4); /* one message of each rank for each of log2(16) */
+    t.pattern = SIM_RANDOM;
+    t.density = 0.001;
+    int ours = 0;
+    for (int call = 0; call < 60; call++) {
+        struct sim_report report = run(&t, states);
+        ours += report.done == RANKS && !report.outcome[0].dense;
+    }
+    assert_in_range(ours, 20, 60);
+    sim_states_destroy(states, t.ranks);
+}
+
+/* Nobody would hear of it: that rank gets the error. */
+static void test_dense_form_without_memory(void **state)
+{
+    struct sim_trial t = free_trial(SPARSE_REDUCE_SCATTER, RANKS, SIM_DENSE, 1, 16384);
+    struct sparse_state **states = sim_states_create(t.ranks);
+    struct sim_report report;
+    t.sim.latency = t.parameters.rates.latency_network;
+    t.sim.bandwidth = t.parameters.rates.bandwidth_network;
+    t.timed = true;
+    t.library = 1;
+    t.parameters.keep = 0;
+    for (int call = 0; call < 40; call++) (void)run(&t, states);
+    t.without_memory = 1;
+    t.memory_after = 2; /* the handle and the shares */
+    do (void)sim_trial_run(&t, states, &report);
+    while (report.outcome[0].agreed >= 0);
+    assert_int_equal(report.worst, SPARSE_NO_MEMORY);
+    assert_in_range(report.failed, 1, 1);
+    assert_int_equal(report.wrong, 0);
+    sim_states_destroy(states, t.ranks);
+}
+
 static void test_library_is_measured(void **state)
 {
     assert_in_range(left_to_library(1e-4, true, NULL), 40, 58);
@@ -326,7 +380,8 @@ int main(void)
         cmocka_unit_test(test_long_vectors_are_always_looked_at),
         cmocka_unit_test(test_reductions_of_the_library_s),
         cmocka_unit_test(test_asking_is_measured),             cmocka_unit_test(test_trials),
-        cmocka_unit_test(test_dense_form),
+        cmocka_unit_test(test_dense_form),                     cmocka_unit_test(test_dense_form_unseen),
+        cmocka_unit_test(test_dense_form_without_memory),
         cmocka_unit_test(test_unions),                         cmocka_unit_test(test_calibration),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,7 +51,7 @@ int coll_sparse_account(coll_sparse_module_t *module, const struct sparse_collec
     struct sparse_outcome outcome;
     char text[256];
     sparse_collective_outcome(run, &outcome);
-    count_density(outcome.agreed);
+    if (outcome.agreed >= 0) count_density(outcome.agreed);
     if (status == SPARSE_NOT_OURS) return outcome.left ? (passed(), COLL_SPARSE_PASS_TIMED) : passed();
     add_to(&coll_sparse_process.taken, 1);
     add_to(&coll_sparse_process.sent, outcome.sent);
