@@ -14,7 +14,7 @@ struct sparse_learned {
 /* What a rank's last call took; 0: unknown. */
 struct sparse_times {
     uint32_t took;  /* microseconds from the agreement on */
-    uint32_t asked; /* nanoseconds of an agreement that all ranks began together */
+    uint32_t asked; /* nanoseconds of a look at the vector, an agreement that all ranks begin together, and the choice */
 };
 
 /* On the wire as it is: all ranks run the same library on the same kind of machine, else `magic` differs. */

@@ -32,7 +32,8 @@ struct sparse_collective {
     size_t memory_bytes;
     double sampled, agreed;
     bool rehearses;
-    double began, asked, asking; /* seconds; the first two of the rehearsal, if there is one */
+    double prepared, began; /* seconds: what comes before the agreement; when the rehearsal began, if there is one */
+    double asking;          /* seconds that all of this is expected to take */
     struct sparse_choice choice;
     bool borrowed_handle;
     bool timed; /* at all ranks or none */
@@ -157,10 +158,12 @@ static void begin_asking(struct sparse_collective *c)
     const struct sparse_call *call = &c->call;
     c->timed = call->blocking && c->parameters.clock && !call->state->trials.outside; /* not what the library's routine calls */
     c->rehearses = c->timed && sparse_trials_rehearse(&call->state->trials);
+    if (c->rehearses) c->prepared = -c->parameters.clock();
     c->sampled = sparse_sample(&call->operator, call->input, c->elements, c->parameters.sample_lines);
     sparse_agree_init(&c->agreement, call->transport, call->tag, &c->record, flags_of(c, make_room(c)),
                       c->timed ? call->state->trials.times : (struct sparse_times){0}, c->sampled,
                       c->class->observed ? &c->class->learned : NULL);
+    if (c->rehearses) c->prepared += c->parameters.clock();
 }
 
 /* What the ranks have agreed on in an earlier call. */
@@ -205,7 +208,8 @@ static void choose(struct sparse_collective *c, bool may_pass_on, const struct s
     if (trial) trial->asking = c->asking;
     c->choice = sparse_choose(c->call.kind, may_pass_on, estimate, &c->parameters, trial);
     if (!trial) return;
-    sparse_trials_begin(trials, trial, c->choice.contender, c->choice.predicted, c->asked, c->parameters.clock());
+    double now = c->parameters.clock(), asked = c->rehearses ? c->prepared + now - c->began : 0;
+    sparse_trials_begin(trials, trial, c->choice.contender, c->choice.predicted, asked, now);
     trials->outside = c->left = c->choice.algorithm == SPARSE_LIBRARY;
 }
 
@@ -299,7 +303,6 @@ static enum sparse_status go_on(struct sparse_collective *c)
         if (c->rehearses) {
             rehearse(c);
             STEP_AWAIT(sparse_agree(&c->rehearsal));
-            c->asked = c->parameters.clock() - c->began;
         }
         c->decided = true;
         if (!decide(c)) return c->record.error == SPARSE_NO_ERROR ? SPARSE_NOT_OURS : SPARSE_FAILED;

@@ -66,7 +66,8 @@ double sparse_trial_expected(const struct sparse_trial *trial, int i, double pre
 /* Whether this call is to have a second agreement, which shows what one costs: before the first, ranks wait for those that come late. */
 bool sparse_trials_rehearse(const struct sparse_trials *trials);
 
-/* A call begins, and ends at this rank. `asked`: seconds of the second agreement; 0: there was none. */
+/* A call begins, and ends at this rank. `asked`: seconds of the second agreement, and of what a rank does before and after one; 0: there
+ * was none. */
 void sparse_trials_begin(struct sparse_trials *trials, struct sparse_trial *trial, int contender, double predicted, double asked,
                          double now);
 void sparse_trials_end(struct sparse_trials *trials, double now);
