@@ -130,7 +130,8 @@ def start(dialect):
 
 def request_free(dialect):
     # the table lets go first: once it is freed, the handle may be another thread's new request
-    return [*dialect.values("request"), dialect.expression("lucid_call_request_free(request);"), *dialect.call()]
+    return [*dialect.values("request"), dialect.expression("lucid_call_request_free(request);"),
+            dialect.expression("lucid_reduce_request_freed(request);"), *dialect.call()]
 
 
 def time(dialect):

@@ -21,7 +21,8 @@ class C(emit_body.Dialect):
     def reduction_call(self, own):
         call = f"P{self.name}({', '.join(self.function.arguments)});"
         if self.function.action == "coll_init":
-            return [f"if (LUCID_UNLIKELY(lucid_reduce_wanted())) lucid_reduce_leave({own});", f"const int rc = {call}"]
+            return [f"int rc = {call}",
+                    f"if (LUCID_UNLIKELY(lucid_reduce_wanted()) && rc == MPI_SUCCESS) (void)lucid_reduce_persist({own}, request, &rc);"]
         nonblocking = self.function.action == "icoll"
         taken = f"lucid_reduce_begin({own}, request, &rc)" if nonblocking else f"lucid_reduce_run({own}, &rc)"
         left = [] if nonblocking else ["if (LUCID_UNLIKELY(lucid_reduce_wanted())) lucid_reduce_left();"]

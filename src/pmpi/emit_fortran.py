@@ -73,8 +73,12 @@ class Fortran(emit_body.Dialect):
         lines, left = self.call(), []
         here = [*self.values(own), *(f"void *const {name} = f_{name};" for name in ("sendbuf", "recvbuf"))]
         if self.function.action == "coll_init":
-            here.append(f"lucid_reduce_leave({own});")
-        elif self.function.action == "icoll":
+            here += ["int own = MPI_SUCCESS;", "MPI_Request made = PMPI_Request_f2c(*(const MPI_Fint *)f_request);",
+                     f"if (lucid_reduce_persist({own}, &made, &own)) {{", "    *ierror = own;",
+                     "    *(MPI_Fint *)f_request = PMPI_Request_c2f(made);", "}"]
+            wanted = "if (LUCID_UNLIKELY(lucid_reduce_wanted()) && !descriptors && *ierror == MPI_SUCCESS) {"
+            return [*lines[:-1], wanted, *("    " + line for line in here), "}", lines[-1]]
+        if self.function.action == "icoll":
             here += ["int own = MPI_SUCCESS;", "MPI_Request made = MPI_REQUEST_NULL;", f"taken = lucid_reduce_begin({own}, &made, &own);",
                      "if (taken) {", "    *ierror = own;", "    *(MPI_Fint *)f_request = PMPI_Request_c2f(made);", "}"]
         else:

@@ -8,10 +8,12 @@
 #include <string.h>
 
 #include "../core/log.h"
+#include "../reduce/reduce.h"
 
 /* Room for n handles, or n = 0 where there is nothing to do or no memory. */
 static void prepare(struct lucid_starts *starts, int n)
 {
+    starts->all = n;
     starts->n = n > 0 && lucid_call_requests_known() ? n : 0;
     starts->before = starts->few;
     if (starts->n <= (int)(sizeof starts->few / sizeof starts->few[0])) return;
@@ -42,6 +44,7 @@ int lucid_starts_kind(const struct lucid_starts *starts)
 void lucid_starts_end(struct lucid_starts *starts, bool entered, int rc, const MPI_Request *requests)
 {
     if (starts->n > 0 && rc == MPI_SUCCESS) lucid_call_start(entered, starts->n, starts->before, requests);
+    if (rc == MPI_SUCCESS) lucid_reduce_started(starts->all, requests);
     release(starts);
 }
 
@@ -56,6 +59,10 @@ void lucid_fortran_starts_end(struct lucid_starts *starts, bool entered, int rc,
     for (int i = 0; i < starts->n && rc == MPI_SUCCESS; i++) {
         const MPI_Request after = PMPI_Request_f2c(requests[i]);
         lucid_call_start(entered, 1, &starts->before[i], &after);
+    }
+    for (int i = 0; i < starts->all && rc == MPI_SUCCESS; i++) {
+        const MPI_Request started = PMPI_Request_f2c(requests[i]);
+        lucid_reduce_started(1, &started);
     }
     release(starts);
 }

@@ -46,8 +46,13 @@ LUCID_INTERNAL void lucid_reduce_left(void);
 /* The same for a nonblocking call: begins it and makes its request, or leaves it alone. */
 LUCID_INTERNAL bool lucid_reduce_begin(const struct lucid_reduction *reduction, MPI_Request *request, int *rc);
 
-/* A persistent call: it is the library's, and is counted as passed on. */
-LUCID_INTERNAL void lucid_reduce_leave(const struct lucid_reduction *reduction);
+/* The library has made a persistent request: puts ours in its place, which runs the call as a nonblocking one, by the core or by the
+ * library's request; or leaves it alone (false). *rc as above. */
+LUCID_INTERNAL bool lucid_reduce_persist(const struct lucid_reduction *reduction, MPI_Request *request, int *rc);
+/* The library has started these requests, of whatever kind they are. */
+LUCID_INTERNAL void lucid_reduce_started(int n, const MPI_Request *requests);
+/* The program is about to free the request. */
+LUCID_INTERNAL void lucid_reduce_request_freed(MPI_Request request);
 
 /* The operator is about to be freed, and its handle may be another one's next. */
 LUCID_INTERNAL void lucid_op_forget(MPI_Op op);
@@ -78,7 +83,8 @@ struct lucid_reduce_comm {
     int *nodes;                          /* the lowest rank on every rank's node */
     pthread_mutex_t lock;                /* of the state and what follows; held while the core steps */
     unsigned issued, turn;               /* nonblocking calls: made; known who runs them, which is settled in their order */
-    size_t users;                        /* those not complete (under the lock of reduce_request.c) */
+    unsigned persistent;                 /* calls made */
+    size_t users;                        /* nonblocking calls not complete, persistent ones not freed (the lock of reduce_request.c) */
     bool orphan;                         /* the program's communicator is gone (the same lock) */
     struct lucid_reduce_comm *next;
 };
@@ -120,6 +126,8 @@ LUCID_INTERNAL void lucid_reduce_engine_stop(void);
 /* Steps all calls under way; how many were completed. *left: those that are not. */
 LUCID_INTERNAL size_t lucid_reduce_step(size_t *left);
 LUCID_INTERNAL size_t lucid_reduce_active(void);
+/* At MPI_Finalize (reduce_persistent.c). */
+LUCID_INTERNAL void lucid_persistent_close(void);
 
 /* MPICH's progress hooks (reduce_hook.c). */
 LUCID_INTERNAL bool lucid_reduce_hook_there(void);

@@ -208,6 +208,7 @@ struct lucid_reduce_comm *lucid_reduce_comm_nonblocking(MPI_Comm comm, bool *bro
 void lucid_reduce_close(void)
 {
     lucid_reduce_engine_stop();
+    lucid_persistent_close();
     if (strcmp(lucid_params()->sparse, "measure") == 0) lucid_reduce_report();
     while (all)
         if (PMPI_Comm_delete_attr(all->owner, keyval) != MPI_SUCCESS) break;

@@ -5,37 +5,19 @@
  * answers, and the order in which the library's own routines are started (on the private duplicate), the same at all processes.
  * The reductions themselves overlap.
  */
-#include "reduce.h"
+#include "reduce_pending.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Below 2^15, which every library has; a blocking call has those from 0 on. */
-enum { FIRST_TAG = SPARSE_TAGS, TAGS = 8000 * SPARSE_TAGS };
-
-struct pending {
-    struct lucid_reduction reduction;
-    struct lucid_reduce_comm *own;
-    struct sparse_operator operator;
-    struct lucid_reduce_user user;
-    size_t *counts; /* of a Reduce_scatter, as the core and as the library have them */
-    int *plain;
-    unsigned turn;
-    enum { WAITING, AGREEING, RUNNING, BELOW } stage;
-    struct sparse_collective *run;
-    MPI_Request below, request;
-    int rc;
-    struct pending *next;
-};
-
 /* Who steps takes the whole list away and puts back what is not done. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct pending *list;
+static struct lucid_pending *list;
 static size_t active;
 static _Thread_local bool stepping;
 
-static void release(struct pending *p)
+void lucid_pending_release(struct lucid_pending *p)
 {
     free(p->counts);
     free(p->plain);
@@ -44,7 +26,7 @@ static void release(struct pending *p)
 
 static int query(void *extra, MPI_Status *status)
 {
-    const struct pending *p = extra;
+    const struct lucid_pending *p = extra;
     PMPI_Status_set_elements(status, MPI_BYTE, 0);
     PMPI_Status_set_cancelled(status, 0);
     status->MPI_SOURCE = MPI_ANY_SOURCE;
@@ -54,7 +36,7 @@ static int query(void *extra, MPI_Status *status)
 
 static int end(void *extra)
 {
-    release(extra);
+    lucid_pending_release(extra);
     return MPI_SUCCESS;
 }
 
@@ -63,13 +45,14 @@ static int cancel(void *extra, int complete)
     return MPI_SUCCESS; /* a collective cannot be cancelled */
 }
 
-static int start_below(struct pending *p)
+static int start_below(struct lucid_pending *p)
 {
     const struct lucid_reduction *r = &p->reduction;
     const void *in = r->in_place ? MPI_IN_PLACE : r->input;
     MPI_Comm comm = p->own->comm;
     int n = (int)r->count;
     lucid_reduce_passed();
+    if (p->persistent) return PMPI_Start(&p->below);
     switch (r->kind) {
     case SPARSE_REDUCE: return PMPI_Ireduce(in, r->output, n, r->type, r->op, r->root, comm, &p->below);
     case SPARSE_ALLREDUCE: return PMPI_Iallreduce(in, r->output, n, r->type, r->op, comm, &p->below);
@@ -82,31 +65,31 @@ static int start_below(struct pending *p)
 }
 
 /* The next call's turn has come, whatever becomes of this one. */
-static bool fail(struct pending *p, int rc)
+static bool fail(struct lucid_pending *p, int rc)
 {
     p->rc = rc;
     return true;
 }
 
-static bool pass_on(struct pending *p)
+static bool pass_on(struct lucid_pending *p)
 {
     int rc = start_below(p);
-    p->stage = BELOW;
+    p->stage = LUCID_BELOW;
     return rc != MPI_SUCCESS && fail(p, rc);
 }
 
-static bool account(struct pending *p, const struct sparse_outcome *outcome)
+static bool account(struct lucid_pending *p, const struct sparse_outcome *outcome)
 {
     return fail(p, lucid_reduce_account(&p->reduction, outcome, p->own->transport.rank));
 }
 
 /* What the core says of a call; true: it is complete. */
-static bool take(struct pending *p, enum sparse_status status)
+static bool take(struct lucid_pending *p, enum sparse_status status)
 {
     struct sparse_outcome outcome = {.error = SPARSE_NO_MEMORY, .peer = -1};
-    if (p->stage == AGREEING && (status != SPARSE_PENDING || sparse_collective_decided(p->run))) {
-        p->own->turn++;
-        p->stage = RUNNING;
+    if (p->stage == LUCID_AGREEING && (status != SPARSE_PENDING || sparse_collective_decided(p->run))) {
+        if (!p->persistent) p->own->turn++;
+        p->stage = LUCID_RUNNING;
     }
     if (status == SPARSE_PENDING) return false;
     if (p->run) sparse_collective_outcome(p->run, &outcome);
@@ -115,17 +98,19 @@ static bool take(struct pending *p, enum sparse_status status)
     return status == SPARSE_NOT_OURS ? pass_on(p) : account(p, &outcome);
 }
 
-static bool begin(struct pending *p)
+static bool begin(struct lucid_pending *p)
 {
     struct sparse_call call;
-    if (!lucid_reduce_comm_ready(p->own) || p->turn != p->own->turn) return false;
-    int tag = FIRST_TAG + (int)(p->turn * SPARSE_TAGS % TAGS);
+    if (!lucid_reduce_comm_ready(p->own) || (!p->persistent && p->turn != p->own->turn)) return false;
+    int first = p->persistent ? LUCID_REDUCE_FIRST_PERSISTENT : LUCID_REDUCE_FIRST;
+    int tag = first + (int)(p->turn % LUCID_REDUCE_CALLS) * SPARSE_TAGS;
     lucid_reduce_describe(&p->reduction, p->own, p->counts, &p->operator, tag, &call);
-    p->stage = AGREEING;
+    call.unordered = p->persistent;
+    p->stage = LUCID_AGREEING;
     return take(p, sparse_collective_create(&call, &p->run));
 }
 
-static bool below_done(struct pending *p)
+static bool below_done(struct lucid_pending *p)
 {
     bool done;
     MPI_Status status;
@@ -134,18 +119,18 @@ static bool below_done(struct pending *p)
 }
 
 /* True: it is complete. */
-static bool step(struct pending *p)
+static bool step(struct lucid_pending *p)
 {
     bool done;
     if (pthread_mutex_trylock(&p->own->lock) != 0) return false;
-    if (p->stage == WAITING) done = begin(p);
-    else if (p->stage == BELOW) done = below_done(p);
+    if (p->stage == LUCID_WAITING) done = begin(p);
+    else if (p->stage == LUCID_BELOW) done = below_done(p);
     else done = take(p, sparse_collective_step(p->run));
     pthread_mutex_unlock(&p->own->lock);
     return done;
 }
 
-static void enlist(struct pending *first, struct pending *last)
+static void enlist(struct lucid_pending *first, struct lucid_pending *last)
 {
     pthread_mutex_lock(&lock);
     last->next = list;
@@ -153,33 +138,52 @@ static void enlist(struct pending *first, struct pending *last)
     pthread_mutex_unlock(&lock);
 }
 
-static struct pending *take_all(void)
+static struct lucid_pending *take_all(void)
 {
     pthread_mutex_lock(&lock);
-    struct pending *all = list;
+    struct lucid_pending *all = list;
     list = NULL;
     pthread_mutex_unlock(&lock);
     return all;
 }
 
-/* From MPI_Grequest_complete on it may be gone. */
-static void finish(struct pending *p)
+/* From its completion on it may be gone. */
+static void finish(struct lucid_pending *p)
 {
     pthread_mutex_lock(&lock);
     active--;
-    p->own->users--;
+    if (!p->persistent) p->own->users--;
     pthread_mutex_unlock(&lock);
-    PMPI_Grequest_complete(p->request);
+    if (p->persistent) lucid_persistent_complete(p);
+    else PMPI_Grequest_complete(p->request);
+}
+
+void lucid_reduce_use(struct lucid_reduce_comm *own, int more)
+{
+    pthread_mutex_lock(&lock);
+    own->users += (size_t)more;
+    pthread_mutex_unlock(&lock);
+}
+
+void lucid_pending_begin(struct lucid_pending *p)
+{
+    size_t left;
+    pthread_mutex_lock(&lock);
+    active++;
+    pthread_mutex_unlock(&lock);
+    enlist(p, p);
+    (void)lucid_reduce_step(&left);
+    if (left > 0) lucid_reduce_wake();
 }
 
 size_t lucid_reduce_step(size_t *left)
 {
     size_t completed = 0;
-    struct pending *mine = stepping ? NULL : take_all(), *kept = NULL, *last = NULL;
+    struct lucid_pending *mine = stepping ? NULL : take_all(), *kept = NULL, *last = NULL;
     stepping = stepping || mine;
     bool stepped = mine != NULL;
     while (mine) {
-        struct pending *p = mine;
+        struct lucid_pending *p = mine;
         mine = p->next;
         if (step(p)) {
             finish(p);
@@ -214,7 +218,7 @@ bool lucid_reduce_let_go(struct lucid_reduce_comm *own)
 }
 
 /* The library takes counts of an int again. */
-static bool copy_counts(struct pending *p, int size)
+static bool copy_counts(struct lucid_pending *p, int size)
 {
     if (!lucid_reduce_counts(&p->reduction, size, &p->counts)) return false;
     if (!p->counts) return true;
@@ -223,21 +227,23 @@ static bool copy_counts(struct pending *p, int size)
     return p->plain != NULL;
 }
 
-static struct pending *make(const struct lucid_reduction *reduction, struct lucid_reduce_comm *own)
+struct lucid_pending *lucid_pending_make(const struct lucid_reduction *reduction, struct lucid_reduce_comm *own,
+                                         const struct sparse_operator *operator)
 {
     int size;
-    struct pending *p = calloc(1, sizeof *p);
+    struct lucid_pending *p = calloc(1, sizeof *p);
     if (!p) return NULL;
     p->reduction = *reduction;
     p->own = own;
+    p->operator = *operator;
     p->below = MPI_REQUEST_NULL;
     PMPI_Comm_size(reduction->comm, &size);
-    if (copy_counts(p, size) && PMPI_Grequest_start(query, end, cancel, p, &p->request) == MPI_SUCCESS) return p;
-    release(p);
+    if (copy_counts(p, size)) return p;
+    lucid_pending_release(p);
     return NULL;
 }
 
-static bool out_of_memory(const struct lucid_reduction *reduction, int *rc)
+bool lucid_reduce_out_of_memory(const struct lucid_reduction *reduction, int *rc)
 {
     const struct sparse_outcome outcome = {.error = SPARSE_NO_MEMORY, .peer = -1};
     int rank = -1;
@@ -247,9 +253,8 @@ static bool out_of_memory(const struct lucid_reduction *reduction, int *rc)
     return true;
 }
 
-/* An operator of the program's own, or a derived datatype, may be freed before the call is complete: only the library can keep them.
- * Its nonblocking routines are called with counts of an int. */
-static bool lasts(const struct lucid_reduce_user *user, size_t elements)
+/* The library's nonblocking routines are called with counts of an int. */
+bool lucid_reduce_lasts(const struct lucid_reduce_user *user, size_t elements)
 {
     return user->op == MPI_OP_NULL && elements <= INT_MAX;
 }
@@ -260,25 +265,23 @@ bool lucid_reduce_begin(const struct lucid_reduction *reduction, MPI_Request *re
     struct sparse_operator operator;
     struct lucid_reduce_comm *own;
     bool broken = false;
-    size_t elements, left;
+    size_t elements;
     if (!lucid_reduce_is_ours(reduction, &user, &operator, &elements)) return false;
-    if (!lasts(&user, elements) || !(own = lucid_reduce_comm_nonblocking(reduction->comm, &broken))) {
-        if (broken) return out_of_memory(reduction, rc);
+    if (!lucid_reduce_lasts(&user, elements) || !(own = lucid_reduce_comm_nonblocking(reduction->comm, &broken))) {
+        if (broken) return lucid_reduce_out_of_memory(reduction, rc);
         lucid_reduce_passed();
         return false;
     }
-    struct pending *p = make(reduction, own);
-    if (!p) return out_of_memory(reduction, rc);
-    p->operator = operator;
+    struct lucid_pending *p = lucid_pending_make(reduction, own, &operator);
+    if (!p) return lucid_reduce_out_of_memory(reduction, rc);
+    if (PMPI_Grequest_start(query, end, cancel, p, &p->request) != MPI_SUCCESS) {
+        lucid_pending_release(p);
+        return lucid_reduce_out_of_memory(reduction, rc);
+    }
     p->turn = own->issued++;
     *request = p->request;
     *rc = MPI_SUCCESS;
-    pthread_mutex_lock(&lock);
-    active++;
-    own->users++;
-    pthread_mutex_unlock(&lock);
-    enlist(p, p);
-    (void)lucid_reduce_step(&left);
-    if (left > 0) lucid_reduce_wake();
+    lucid_reduce_use(own, 1);
+    lucid_pending_begin(p);
     return true;
 }

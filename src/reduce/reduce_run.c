@@ -204,12 +204,3 @@ bool lucid_reduce_run(const struct lucid_reduction *reduction, int *rc)
     else if (*rc != MPI_SUCCESS) PMPI_Comm_call_errhandler(reduction->comm, *rc);
     return done;
 }
-
-/* A generalized request cannot be started again. */
-void lucid_reduce_leave(const struct lucid_reduction *reduction)
-{
-    struct lucid_reduce_user user;
-    struct sparse_operator operator;
-    size_t elements;
-    if (lucid_reduce_is_ours(reduction, &user, &operator, &elements)) passed++;
-}

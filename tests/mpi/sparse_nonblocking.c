@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * sparse_nonblocking.c: nonblocking reductions that liblucid takes over: they go on wherever a process waits, several at once
- * find out in one order who runs them, and their communicator may be freed before they end. Sums of small integers, which every
- * process works out by itself.
+ * sparse_nonblocking.c: nonblocking and persistent reductions that liblucid takes over: they go on wherever a process waits, several
+ * at once find out in one order who runs them (persistent ones in any), and their communicator may be freed before they end. Sums of
+ * small integers, which every process works out by itself.
  *
  * SPARSE_EXPECT=taken: liblucid must have taken them; left: it must have left every one to the MPI library.
  */
@@ -12,6 +12,9 @@
 #include <string.h>
 
 #include <mpi.h>
+#if __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
 
 #include "api_check.h"
 #include "lucid_sparse.h"
@@ -144,6 +147,93 @@ static void test_communicator_is_freed(void)
     CHECK(is_sum(3, size) && is_sum(4, size));
 }
 
+#if defined(TEST_PERSISTENT)
+#define GLUE(a, b) a##b
+#define NAMED(prefix, name) GLUE(prefix, name)
+
+static void make(int call, MPI_Comm comm, MPI_Request *request)
+{
+    fill(call);
+    NAMED(TEST_PERSISTENT, Allreduce_init)(input[call], output[call], N, MPI_LONG, MPI_SUM, comm, MPI_INFO_NULL, request);
+}
+
+/* All are started again and again, in another order at every process, beside the library's own, and with other inputs every time. */
+static void test_persistent_ones(void)
+{
+    MPI_Request requests[CALLS + 2];
+    MPI_Status statuses[CALLS + 2];
+    int token = 0, next = (rank + 1) % size, last = (rank + size - 1) % size, index, flag;
+    for (int i = 0; i < CALLS; i++) make(i, MPI_COMM_WORLD, &requests[i]);
+    MPI_Send_init(&rank, 1, MPI_INT, next, 6, MPI_COMM_WORLD, &requests[CALLS]);
+    MPI_Recv_init(&token, 1, MPI_INT, last, 6, MPI_COMM_WORLD, &requests[CALLS + 1]);
+    for (int round = 0; round < 6; round++) {
+        for (int i = 0; i < CALLS; i++) fill(i);
+        if (round % 2)
+            for (int i = 0; i < CALLS; i++) MPI_Start(&requests[(i + rank) % CALLS]);
+        MPI_Startall(round % 2 ? 2 : CALLS + 2, round % 2 ? requests + CALLS : requests);
+        MPI_Wait(&requests[rank % CALLS], &statuses[0]);
+        CHECK(is_sum(rank % CALLS, size));
+        MPI_Waitany(CALLS, requests, &index, MPI_STATUS_IGNORE);
+        if (round == 3) MPI_Test(&requests[(rank + 1) % CALLS], &flag, &statuses[1]); /* MPICH 5.0 fails in MPI_Testall of its own */
+        MPI_Waitall(CALLS + 2, requests, statuses);
+        CHECK(token == last);
+        for (int i = 0; i < CALLS; i++) CHECK(requests[i] != MPI_REQUEST_NULL && is_sum(i, size));
+    }
+    for (int i = 0; i < CALLS + 2; i++) MPI_Request_free(&requests[i]);
+    CHECK(requests[0] == MPI_REQUEST_NULL);
+}
+
+/* It goes on while its process waits for something else. */
+static void test_persistent_waits(void)
+{
+    MPI_Request request;
+    int token = 0;
+    make(0, MPI_COMM_WORLD, &request);
+    for (int round = 0; round < 3; round++) {
+        output[0][0] = -1;
+        MPI_Start(&request);
+        if (rank > 0) MPI_Recv(&token, 1, MPI_INT, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        CHECK(is_sum(0, size));
+        for (int r = 1; rank == 0 && r < size; r++) MPI_Send(&token, 1, MPI_INT, r, 5, MPI_COMM_WORLD);
+    }
+    MPI_Request_free(&request);
+}
+
+/* Those of an operator of the program's own are the library's. */
+static void add(void *in, void *inout, int *n, MPI_Datatype *type)
+{
+    for (int i = 0; i < *n; i++) ((long *)inout)[i] += ((const long *)in)[i];
+}
+
+static void test_persistent_operator(void)
+{
+    MPI_Op op;
+    MPI_Request request;
+    fill(1);
+    MPI_Op_create(add, 1, &op);
+    NAMED(TEST_PERSISTENT, Allreduce_init)(input[1], output[1], N, MPI_LONG, op, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+    MPI_Start(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK(is_sum(1, size));
+    MPI_Request_free(&request);
+    MPI_Op_free(&op);
+}
+
+static void test_persistent(const char *expect)
+{
+    const uint64_t before = taken();
+    test_persistent_waits();
+    if (expect && size > 1) CHECK(taken() - before == (strcmp(expect, "taken") == 0 ? 3 : 0));
+    test_persistent_ones();
+    test_persistent_operator();
+}
+#else
+static void test_persistent(const char *expect)
+{
+}
+#endif
+
 int main(int argc, char **argv)
 {
     int level;
@@ -169,6 +259,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < 20; i++) test_many_at_once();
     test_status();
     test_blocking_behind_nonblocking();
+    test_persistent(expect);
     if (expect && strcmp(expect, "taken") == 0) test_communicator_is_freed();
     if (expect && size > 1) CHECK(after - before == (strcmp(expect, "taken") == 0 ? 2 : 0));
     MPI_Comm_free(&other);
