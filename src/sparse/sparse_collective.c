@@ -243,7 +243,7 @@ static char *parked(const struct sparse_collective *c)
 
 static void begin_lanes(struct sparse_collective *c)
 {
-    c->slices = sparse_plan_slices(&c->plan, c->choice.algorithm);
+    c->slices = sparse_plan_slices(&c->plan, c->choice.algorithm, c->choice.dense);
     for (size_t i = 0; i < c->plan.lanes; i++) {
         struct sparse_slice *lane = &c->lane[i];
         sparse_plan_lane(&c->plan, c->choice.algorithm, c->slices, c->memory + i * (c->plan.areas + c->plan.tables), lane);

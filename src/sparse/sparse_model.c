@@ -237,6 +237,12 @@ int sparse_ring_room(int ranks, size_t slice_bytes, bool alone)
     return room > 4 ? room : 4;
 }
 
+size_t sparse_slices(enum sparse_algorithm algorithm, bool dense, size_t slices)
+{
+    bool longer = !dense && (algorithm == SPARSE_ALLREDUCE_HALVING || algorithm == SPARSE_ALLREDUCE_DOUBLING);
+    return longer && slices >= 4 ? slices / 2 : slices;
+}
+
 size_t sparse_chain_slices(int ranks, size_t bytes)
 {
     size_t each = bytes / (4 * (size_t)ranks), least = 32768;
@@ -249,7 +255,7 @@ static double seconds(enum sparse_algorithm algorithm, bool dense, bool library,
 {
     double size = (double)e->size, bytes = (double)e->elements * size;
     double slice = fmax((double)parameters->slice_bytes, 8192.0 * e->ranks);
-    double slices = fmax(1, floor(bytes / slice));
+    double slices = (double)sparse_slices(algorithm, dense, (size_t)fmax(1, floor(bytes / slice)));
     if (algorithm == SPARSE_ALLREDUCE_RING)
         slices = ceil(slices * e->ranks / sparse_ring_room(e->ranks, (size_t)(bytes / slices), slices <= 1));
     bool chain = algorithm == SPARSE_REDUCE_CHAIN;

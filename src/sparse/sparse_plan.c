@@ -88,9 +88,9 @@ static size_t chain_slices(const struct sparse_plan *plan)
     return slices > plan->slices ? slices : plan->slices;
 }
 
-size_t sparse_plan_slices(const struct sparse_plan *plan, enum sparse_algorithm algorithm)
+size_t sparse_plan_slices(const struct sparse_plan *plan, enum sparse_algorithm algorithm, bool dense)
 {
-    size_t slices = plan->slices, most = plan->elements;
+    size_t slices = sparse_slices(algorithm, dense, plan->slices), most = plan->elements;
     if (algorithm == SPARSE_REDUCE_CHAIN) slices = chain_slices(plan);
     while (slices < most && need_of(plan, algorithm, slices) > plan->areas) slices += (slices + 7) / 8;
     return slices;
@@ -100,10 +100,21 @@ size_t sparse_plan_slices(const struct sparse_plan *plan, enum sparse_algorithm 
 static size_t most_slices(const struct sparse_plan *plan)
 {
     size_t most = plan->slices, other = 0;
-    if (plan->call->kind == SPARSE_REDUCE) other = sparse_plan_slices(plan, SPARSE_REDUCE_CHAIN);
-    if (plan->call->kind == SPARSE_ALLREDUCE) other = sparse_plan_slices(plan, SPARSE_ALLREDUCE_RING);
-    if (plan->call->kind == SPARSE_REDUCE_SCATTER) other = sparse_plan_slices(plan, SPARSE_SCATTER_PAIRWISE);
+    if (plan->call->kind == SPARSE_REDUCE) other = sparse_plan_slices(plan, SPARSE_REDUCE_CHAIN, true);
+    if (plan->call->kind == SPARSE_ALLREDUCE) other = sparse_plan_slices(plan, SPARSE_ALLREDUCE_RING, true);
+    if (plan->call->kind == SPARSE_REDUCE_SCATTER) other = sparse_plan_slices(plan, SPARSE_SCATTER_PAIRWISE, true);
     return other > most ? other : most;
+}
+
+/* Bytes of a lane's areas: of a ring as much as is kept, of the other algorithms what their slices need. */
+static size_t areas_of(const struct sparse_plan *plan)
+{
+    const struct sparse_call *call = plan->call;
+    size_t bytes = plan->elements * call->operator.size, room = room_of(plan, plan->slices);
+    if (call->kind != SPARSE_ALLREDUCE) return SPARSE_AREAS * room;
+    size_t ring = (size_t)sparse_ring_room(call->transport->size, bytes / plan->slices, plan->slices == 1) * room;
+    size_t longer = SPARSE_AREAS * room_of(plan, sparse_slices(SPARSE_ALLREDUCE_HALVING, false, plan->slices));
+    return ring > longer ? ring : longer;
 }
 
 void sparse_plan_init(struct sparse_plan *plan, const struct sparse_call *call, const size_t *offset, size_t elements,
@@ -114,9 +125,7 @@ void sparse_plan_init(struct sparse_plan *plan, const struct sparse_call *call, 
     if (slice_bytes < least) slice_bytes = least;
     if (slice_bytes > LONGEST) slice_bytes = LONGEST;
     plan->slices = bytes / slice_bytes > 1 ? bytes / slice_bytes : 1;
-    size_t areas = SPARSE_AREAS;
-    if (call->kind == SPARSE_ALLREDUCE) areas = (size_t)sparse_ring_room(call->transport->size, bytes / plan->slices, plan->slices == 1);
-    plan->areas = round_up(areas * room_of(plan, plan->slices) + ranks(plan) * LEAST_PER_RANK);
+    plan->areas = round_up(areas_of(plan) + ranks(plan) * LEAST_PER_RANK);
     plan->lanes = most_slices(plan) > 1 ? SPARSE_LANES : 1;
     plan->tables = round_up((ranks(plan) * (1 + TABLES_PER_RANK) + 4) * sizeof(size_t));
     if (call->kind != SPARSE_REDUCE_SCATTER) return;

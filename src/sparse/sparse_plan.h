@@ -26,7 +26,7 @@ void sparse_plan_init(struct sparse_plan *plan, const struct sparse_call *call, 
 size_t sparse_plan_memory(const struct sparse_plan *plan);
 
 /* Slices of an algorithm, so that its messages fit the areas. */
-size_t sparse_plan_slices(const struct sparse_plan *plan, enum sparse_algorithm algorithm);
+size_t sparse_plan_slices(const struct sparse_plan *plan, enum sparse_algorithm algorithm, bool dense);
 
 /* Makes a lane in its memory (areas + tables bytes), and then cuts slice `index` of `slices` for it. */
 void sparse_plan_lane(const struct sparse_plan *plan, enum sparse_algorithm algorithm, size_t slices, char *memory,
