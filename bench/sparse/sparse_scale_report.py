@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From the CSV of sparse_scale to tables: sparse_scale_report.py FILE"""
+"""From the CSV of sparse_scale to tables: sparse_scale_report.py FILE [SIMGRID], with that of sparse_simgrid beside it"""
 import csv
 import sys
 
@@ -36,12 +36,40 @@ def table(rows, network, call):
         print(f"| {name} | " + " | ".join(cell(chosen, call, size, name, dense[size]) for size in sizes) + " |")
 
 
+def gain(rows, name):
+    """How many times faster the best sparse form of an input is than the dense one."""
+    ours = [row for row in rows if row["form"] == "sparse" and label(row) == name]
+    return min(float(row["seconds"]) for row in rows if row["form"] == "dense") / min(float(row["seconds"]) for row in ours)
+
+
+def against(rows, others):
+    """The times of the same cases by SimGrid."""
+    columns = ("network", "ranks", "bytes", "call", "algorithm", "form", "pattern", "density")
+    theirs = {tuple(row[c] for c in columns): row for row in others}
+    both = [row for row in rows if tuple(row[c] for c in columns) in theirs]
+    print("\n| | dense, time over SimGrid's | sparse | gain at random, 0.1 %; SimGrid | at random, 1 %; SimGrid |\n|---|---|---|---|---|")
+    for kind in dict.fromkeys((row["network"], row["ranks"], row["call"]) for row in both):
+        mine = [row for row in both if (row["network"], row["ranks"], row["call"]) == kind]
+        other = [theirs[tuple(row[c] for c in columns)] for row in mine]
+        ratio = [(row["form"], float(row["seconds"]) / float(o["seconds"])) for row, o in zip(mine, other)]
+        sparse = [value for form, value in ratio if form == "sparse"]
+        print(f"| {kind[0]}, P = {kind[1]}, {kind[2]} | {max(value for form, value in ratio if form == 'dense'):.2f} | "
+              f"{min(sparse):.2f} to {max(sparse):.2f} | "
+              + " | ".join(f"{gain(mine, name):.2f}; {gain(other, name):.2f}" for name in ("random, 0.1 %", "random, 1 %")) + " |")
+
+
+def read(path):
+    with open(path, newline="", encoding="ascii") as file:
+        return list(csv.DictReader(file))
+
+
 def main():
-    with open(sys.argv[1], newline="", encoding="ascii") as file:
-        rows = list(csv.DictReader(file))
+    rows = read(sys.argv[1])
     for network in dict.fromkeys(row["network"] for row in rows):
         for call in dict.fromkeys(row["call"] for row in rows):
             table(rows, network, call)
+    if len(sys.argv) > 2:
+        against(rows, read(sys.argv[2]))
 
 
 if __name__ == "__main__":

@@ -4,8 +4,6 @@
 
 #include <stdlib.h>
 
-enum { MOST_LINKS = 6 };
-
 struct link {
     double rate, free_at;
     uint64_t bytes;
@@ -100,8 +98,7 @@ static int dragonfly(const struct sim_network *n, int from, int to, int *way)
     return links;
 }
 
-/* The links from one rank to another, in order; their number. */
-static int way_of(const struct sim_network *n, int from, int to, int *way)
+int sim_network_way(const struct sim_network *n, int from, int to, int way[SIM_MOST_LINKS])
 {
     int source = from / n->links.ranks_per_node, target = to / n->links.ranks_per_node, links = 1;
     if (source == target) {
@@ -114,9 +111,24 @@ static int way_of(const struct sim_network *n, int from, int to, int *way)
     return links;
 }
 
+int sim_network_links(const struct sim_network *network)
+{
+    return network->count;
+}
+
+double sim_network_rate(const struct sim_network *network, int link)
+{
+    return network->link[link].rate;
+}
+
+double sim_network_latency(const struct sim_network *network, int link)
+{
+    return link < network->down ? network->links.overhead : network->links.hop;
+}
+
 double sim_network_send(struct sim_network *network, int from, int to, size_t bytes, double begin, double *left)
 {
-    int way[MOST_LINKS], links = way_of(network, from, to, way);
+    int way[SIM_MOST_LINKS], links = sim_network_way(network, from, to, way);
     double head = begin + network->links.overhead, tail = head;
     for (int i = 0; i < links; i++) {
         struct link *link = &network->link[way[i]];

@@ -32,6 +32,15 @@ void sim_network_destroy(struct sim_network *network);
 /* When a message that is ready at `begin` has arrived; *left: when the sender's first link is free again. */
 double sim_network_send(struct sim_network *network, int from, int to, size_t bytes, double begin, double *left);
 
+/* The links from one rank to another, in order; their number. */
+enum { SIM_MOST_LINKS = 6 };
+int sim_network_way(const struct sim_network *network, int from, int to, int way[SIM_MOST_LINKS]);
+
+/* How many links there are, numbered from 0; one's bytes per second, and seconds. A message's overhead is with its first link. */
+int sim_network_links(const struct sim_network *network);
+double sim_network_rate(const struct sim_network *network, int link);
+double sim_network_latency(const struct sim_network *network, int link);
+
 /* Bytes so far: through the busiest node's link in, and between switches altogether. */
 uint64_t sim_network_busiest(const struct sim_network *network);
 uint64_t sim_network_between(const struct sim_network *network);

@@ -2,6 +2,8 @@
 /* See sim_ranks.h. */
 #include "sim_ranks.h"
 
+#include "sim_departures.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +37,7 @@ struct rank {
     struct sim_count count;
     double port_out, port_in;
     bool ready, finished;
+    double due; /* with a network: when what makes it ready happens */
     long calls;
 };
 
@@ -45,6 +48,8 @@ struct sim {
     struct rank *rank;
     int *ready; /* a ring of ranks */
     int ready_first, ready_count;
+    double now;  /* with a network: of the rank that goes on */
+    struct departures departures; /* messages, when their senders' clocks say so */
 };
 
 uint64_t sim_random(uint64_t *state)
@@ -66,12 +71,26 @@ static void *need(void *memory)
     return memory;
 }
 
-static void wake(struct sim *sim, int rank)
+static void wake_at(struct sim *sim, int rank, double when)
 {
     int p = sim->options.ranks;
-    if (sim->rank[rank].ready || sim->rank[rank].finished) return;
-    sim->rank[rank].ready = true;
+    struct rank *r = &sim->rank[rank];
+    if (r->finished) return;
+    if (!r->ready || when < r->due) r->due = when;
+    if (r->ready) return;
+    r->ready = true;
     sim->ready[(sim->ready_first + sim->ready_count++) % p] = rank;
+}
+
+static void wake(struct sim *sim, int rank)
+{
+    wake_at(sim, rank, 0);
+}
+
+/* When a ready rank goes on. */
+static double moment(const struct rank *r)
+{
+    return r->due > r->count.clock ? r->due : r->count.clock;
 }
 
 /* What goes wrong on purpose: the copy of a message is changed. */
@@ -166,14 +185,28 @@ static struct message *new_message(struct rank *me, const void *buffer, size_t b
     return m;
 }
 
+static void arrive(struct rank *to, struct message *m)
+{
+    if (!match_posted(to, m)) append_message(to, m);
+    wake_at(to->sim, to->transport.rank, m->arrival);
+}
+
+/* The first of the departures takes its links. */
+static void set_out(struct sim *sim)
+{
+    struct departure d = sim_departures_take(&sim->departures);
+    struct message *m = d.message;
+    struct request *r = d.request;
+    m->arrival = sim_network_send(sim->options.network, d.from, d.to, m->bytes, d.time, &r->time);
+    r->done = true;
+    wake_at(sim, d.from, r->time);
+    arrive(&sim->rank[d.to], m);
+}
+
 /* When the message will have arrived, and when its sender is free of it. */
-static void depart(struct rank *me, int peer, struct message *m, struct request *r)
+static void depart(struct rank *me, struct message *m, struct request *r)
 {
     const struct sim_options *o = &me->sim->options;
-    if (o->network) {
-        m->arrival = sim_network_send(o->network, me->transport.rank, peer, m->bytes, me->count.clock, &r->time);
-        return;
-    }
     double begin = me->count.clock > me->port_out ? me->count.clock : me->port_out;
     me->port_out = r->time = begin + transfer_time(me->sim, m->bytes);
     m->arrival = me->port_out + o->latency;
@@ -185,12 +218,17 @@ static int sim_isend(void *context, const void *buffer, size_t bytes, int peer, 
     if (breaks(me)) return SIM_BROKEN;
     struct request *r = new_request(me, peer, tag);
     struct message *m = new_message(me, buffer, bytes, tag, r);
-    depart(me, peer, m, r);
     me->count.messages++;
     me->count.sent += bytes;
-    if (!match_posted(to, m)) append_message(to, m);
-    wake(me->sim, peer);
     request->pointer = r;
+    if (me->sim->options.network) {
+        r->done = false;
+        sim_departures_add(&me->sim->departures, (struct departure){.time = me->count.clock, .from = me->transport.rank, .to = peer,
+                                                                    .message = m, .request = r});
+        return 0;
+    }
+    depart(me, m, r);
+    arrive(to, m);
     return 0;
 }
 
@@ -256,6 +294,11 @@ static int sim_test(void *context, union sparse_request *request, bool *done, si
         return code;
     }
     if (!r->done && !(r->receives && r->message)) return 0;
+    double there = r->receives ? r->message->arrival : r->time;
+    if (me->sim->options.network && there > me->sim->now && there > me->count.clock) {
+        wake_at(me->sim, me->transport.rank, there);
+        return 0;
+    }
     if (chance(me->sim, 4)) {
         wake(me->sim, me->transport.rank);
         return 0;
@@ -328,6 +371,7 @@ void sim_destroy(struct sim *sim)
             next = m->next;
             drop_message(m);
         }
+    free(sim->departures.heap);
     free(sim->rank);
     free(sim->ready);
     free(sim);
@@ -370,12 +414,12 @@ void sim_wake(struct sim *sim, int rank)
     wake(sim, rank);
 }
 
-static int *furthest_behind(struct sim *sim)
+static int *next_in_time(struct sim *sim)
 {
     int p = sim->options.ranks, *least = &sim->ready[sim->ready_first];
     for (int i = 1; i < sim->ready_count; i++) {
         int *at = &sim->ready[(sim->ready_first + i) % p];
-        if (sim->rank[*at].count.clock < sim->rank[*least].count.clock) least = at;
+        if (moment(&sim->rank[*at]) < moment(&sim->rank[*least])) least = at;
     }
     return least;
 }
@@ -386,14 +430,21 @@ static int next_ready(struct sim *sim)
     int p = sim->options.ranks, *first = &sim->ready[sim->ready_first];
     int *other = first;
     if (sim->options.seed) other = &sim->ready[(sim->ready_first + (int)(sim_random(&sim->random) >> 33) % sim->ready_count) % p];
-    else if (sim->options.network) other = furthest_behind(sim);
+    else if (sim->options.network) other = next_in_time(sim);
     int rank = *other;
     *other = *first;
     *first = rank;
     sim->ready_first = (sim->ready_first + 1) % p;
     sim->ready_count--;
     sim->rank[*first].ready = false;
+    sim->now = moment(&sim->rank[*first]);
     return *first;
+}
+
+static bool departs_first(struct sim *sim)
+{
+    if (sim->departures.count == 0) return false;
+    return sim->ready_count == 0 || sim->departures.heap[0].time <= moment(&sim->rank[*next_in_time(sim)]);
 }
 
 bool sim_run(struct sim *sim, bool (*step)(void *context, int rank), void *context)
@@ -402,7 +453,11 @@ bool sim_run(struct sim *sim, bool (*step)(void *context, int rank), void *conte
     sim->ready_first = sim->ready_count = 0;
     for (int r = 0; r < p; r++) sim->rank[r].ready = sim->rank[r].finished = false;
     for (int r = 0; r < p; r++) wake(sim, r);
-    while (sim->ready_count > 0) {
+    while (sim->ready_count > 0 || sim->departures.count > 0) {
+        if (departs_first(sim)) {
+            set_out(sim);
+            continue;
+        }
         int rank = next_ready(sim);
         if (!step(context, rank)) continue;
         sim->rank[rank].finished = true;

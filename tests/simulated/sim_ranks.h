@@ -8,8 +8,8 @@
  *
  * Every rank has a clock: a message occupies the sender's port and then the receiver's for bytes / bandwidth, and travels for
  * `latency`; a rank goes on when what it waits for is there. Work costs nothing, or `work` for every byte received. So the
- * latest clock is the alpha-beta time of the critical path. With a network, messages take its links instead, and the rank that
- * is furthest behind goes on first, so that they come to the links about in the order of time. */
+ * latest clock is the alpha-beta time of the critical path. With a network, messages take its links instead, and everything happens in
+ * the order of time: what has not arrived yet is not seen, and a message comes to its links after all that set out before. */
 #ifndef LUCID_SIM_RANKS_H
 #define LUCID_SIM_RANKS_H
 

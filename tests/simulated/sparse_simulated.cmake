@@ -3,8 +3,8 @@
 set(simulated ${PROJECT_SOURCE_DIR}/tests/simulated)
 
 function(lucid_add_sparse_simulation NAME)
-  lucid_add_sparse_test(${NAME} ${ARGN} ${simulated}/sim_ranks.c ${simulated}/sim_network.c ${simulated}/sim_reference.c
-                        ${simulated}/sim_trial.c)
+  lucid_add_sparse_test(${NAME} ${ARGN} ${simulated}/sim_ranks.c ${simulated}/sim_departures.c ${simulated}/sim_network.c
+                        ${simulated}/sim_reference.c ${simulated}/sim_trial.c)
   target_include_directories(${NAME} PRIVATE ${simulated} ${PROJECT_SOURCE_DIR}/tests/unit)
 endfunction()
 
@@ -12,3 +12,4 @@ lucid_add_sparse_simulation(sparse_collective_test ${simulated}/sparse_collectiv
 lucid_add_sparse_simulation(sparse_faults_test ${simulated}/sparse_faults_test.c)
 lucid_add_sparse_simulation(sparse_choice_test ${simulated}/sparse_choice_test.c)
 lucid_add_sparse_simulation(sparse_overlap_test ${simulated}/sparse_overlap_test.c)
+lucid_add_sparse_simulation(sparse_links_test ${simulated}/sparse_links_test.c)
