@@ -2,7 +2,7 @@
 /* See sim_ranks.h. */
 #include "sim_ranks.h"
 
-#include "sim_departures.h"
+#include "sim_events.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,8 +48,10 @@ struct sim {
     struct rank *rank;
     int *ready; /* a ring of ranks */
     int ready_first, ready_count;
-    double now;  /* with a network: of the rank that goes on */
-    struct departures departures; /* messages, when their senders' clocks say so */
+    /* With a network, in place of the ring. */
+    double now;                   /* of the rank that goes on */
+    struct sim_events departures; /* messages, when their senders' clocks say so */
+    struct sim_events wakes;      /* of ready ranks; some are out of date */
 };
 
 uint64_t sim_random(uint64_t *state)
@@ -71,26 +73,29 @@ static void *need(void *memory)
     return memory;
 }
 
+/* When a ready rank goes on. */
+static double moment(const struct rank *r)
+{
+    return r->due > r->count.clock ? r->due : r->count.clock;
+}
+
 static void wake_at(struct sim *sim, int rank, double when)
 {
     int p = sim->options.ranks;
     struct rank *r = &sim->rank[rank];
     if (r->finished) return;
-    if (!r->ready || when < r->due) r->due = when;
-    if (r->ready) return;
+    bool sooner = !r->ready || when < r->due;
+    bool known = r->ready;
+    if (sooner) r->due = when;
     r->ready = true;
+    if (sooner && sim->options.network) sim_events_add(&sim->wakes, (struct sim_event){.time = moment(r), .from = rank});
+    if (known || sim->options.network) return;
     sim->ready[(sim->ready_first + sim->ready_count++) % p] = rank;
 }
 
 static void wake(struct sim *sim, int rank)
 {
     wake_at(sim, rank, 0);
-}
-
-/* When a ready rank goes on. */
-static double moment(const struct rank *r)
-{
-    return r->due > r->count.clock ? r->due : r->count.clock;
 }
 
 /* What goes wrong on purpose: the copy of a message is changed. */
@@ -194,7 +199,7 @@ static void arrive(struct rank *to, struct message *m)
 /* The first of the departures takes its links. */
 static void set_out(struct sim *sim)
 {
-    struct departure d = sim_departures_take(&sim->departures);
+    struct sim_event d = sim_events_take(&sim->departures);
     struct message *m = d.message;
     struct request *r = d.request;
     m->arrival = sim_network_send(sim->options.network, d.from, d.to, m->bytes, d.time, &r->time);
@@ -223,7 +228,7 @@ static int sim_isend(void *context, const void *buffer, size_t bytes, int peer, 
     request->pointer = r;
     if (me->sim->options.network) {
         r->done = false;
-        sim_departures_add(&me->sim->departures, (struct departure){.time = me->count.clock, .from = me->transport.rank, .to = peer,
+        sim_events_add(&me->sim->departures, (struct sim_event){.time = me->count.clock, .from = me->transport.rank, .to = peer,
                                                                     .message = m, .request = r});
         return 0;
     }
@@ -372,6 +377,7 @@ void sim_destroy(struct sim *sim)
             drop_message(m);
         }
     free(sim->departures.heap);
+    free(sim->wakes.heap);
     free(sim->rank);
     free(sim->ready);
     free(sim);
@@ -414,37 +420,50 @@ void sim_wake(struct sim *sim, int rank)
     wake(sim, rank);
 }
 
-static int *next_in_time(struct sim *sim)
+/* With a network: the ready rank that is first in time; -1: none is ready. */
+static int next_in_time(struct sim *sim)
 {
-    int p = sim->options.ranks, *least = &sim->ready[sim->ready_first];
-    for (int i = 1; i < sim->ready_count; i++) {
-        int *at = &sim->ready[(sim->ready_first + i) % p];
-        if (moment(&sim->rank[*at]) < moment(&sim->rank[*least])) least = at;
+    while (sim->wakes.count > 0) {
+        int rank = sim->wakes.heap[0].from;
+        const struct rank *r = &sim->rank[rank];
+        if (r->ready && sim->wakes.heap[0].time == moment(r)) return rank;
+        struct sim_event old = sim_events_take(&sim->wakes);
+        if (r->ready && old.time < moment(r)) sim_events_add(&sim->wakes, (struct sim_event){.time = moment(r), .from = rank});
     }
-    return least;
+    return -1;
 }
 
-/* The next rank that something happened to: the first, any, or the one whose clock is least. */
+static int run_in_time(struct sim *sim, bool (*step)(void *context, int rank), void *context)
+{
+    int left = sim->options.ranks, rank;
+    while ((rank = next_in_time(sim)) >= 0 || sim->departures.count > 0) {
+        if (sim->departures.count > 0 && (rank < 0 || sim->departures.heap[0].time <= moment(&sim->rank[rank]))) {
+            set_out(sim);
+            continue;
+        }
+        (void)sim_events_take(&sim->wakes);
+        sim->now = moment(&sim->rank[rank]);
+        sim->rank[rank].ready = false;
+        if (!step(context, rank)) continue;
+        sim->rank[rank].finished = true;
+        left--;
+    }
+    return left;
+}
+
+/* The next rank that something happened to: the first, or any. */
 static int next_ready(struct sim *sim)
 {
     int p = sim->options.ranks, *first = &sim->ready[sim->ready_first];
     int *other = first;
     if (sim->options.seed) other = &sim->ready[(sim->ready_first + (int)(sim_random(&sim->random) >> 33) % sim->ready_count) % p];
-    else if (sim->options.network) other = next_in_time(sim);
     int rank = *other;
     *other = *first;
     *first = rank;
     sim->ready_first = (sim->ready_first + 1) % p;
     sim->ready_count--;
     sim->rank[*first].ready = false;
-    sim->now = moment(&sim->rank[*first]);
     return *first;
-}
-
-static bool departs_first(struct sim *sim)
-{
-    if (sim->departures.count == 0) return false;
-    return sim->ready_count == 0 || sim->departures.heap[0].time <= moment(&sim->rank[*next_in_time(sim)]);
 }
 
 bool sim_run(struct sim *sim, bool (*step)(void *context, int rank), void *context)
@@ -453,11 +472,8 @@ bool sim_run(struct sim *sim, bool (*step)(void *context, int rank), void *conte
     sim->ready_first = sim->ready_count = 0;
     for (int r = 0; r < p; r++) sim->rank[r].ready = sim->rank[r].finished = false;
     for (int r = 0; r < p; r++) wake(sim, r);
-    while (sim->ready_count > 0 || sim->departures.count > 0) {
-        if (departs_first(sim)) {
-            set_out(sim);
-            continue;
-        }
+    if (sim->options.network) return run_in_time(sim, step, context) == 0;
+    while (sim->ready_count > 0) {
         int rank = next_ready(sim);
         if (!step(context, rank)) continue;
         sim->rank[rank].finished = true;

@@ -3,7 +3,7 @@
 set(simulated ${PROJECT_SOURCE_DIR}/tests/simulated)
 
 function(lucid_add_sparse_simulation NAME)
-  lucid_add_sparse_test(${NAME} ${ARGN} ${simulated}/sim_ranks.c ${simulated}/sim_departures.c ${simulated}/sim_network.c
+  lucid_add_sparse_test(${NAME} ${ARGN} ${simulated}/sim_ranks.c ${simulated}/sim_events.c ${simulated}/sim_network.c
                         ${simulated}/sim_reference.c ${simulated}/sim_trial.c)
   target_include_directories(${NAME} PRIVATE ${simulated} ${PROJECT_SOURCE_DIR}/tests/unit)
 endfunction()
