@@ -96,10 +96,10 @@ static struct sparse_choice by_trial(struct range range, double library, const s
         for (enum sparse_algorithm a = range.first; a <= range.last; a++)
             contest.cost[contest.n++] = !estimate->learned && shows_nothing(a) ? INFINITY : sparse_cost(a, a, dense, estimate, parameters);
     int i = sparse_trial_choose(trial, &contest, &open);
-    int best = open ? i : trial->incumbent;
+    bool doubted = !open && i != trial->incumbent; /* another one runs to be seen again: the next calls have to tell */
     return (struct sparse_choice){.algorithm = contender(range, i), .dense = i >= contest.dense, .contender = i,
-                                  .predicted = contest.cost[i], .open = open, .unseen = best == 0 || best >= contest.dense,
-                                  .form = contender(range, best)};
+                                  .predicted = contest.cost[i], .open = open, .form = contender(range, i),
+                                  .unseen = !doubted && (i == 0 || i >= contest.dense)};
 }
 
 struct sparse_choice sparse_choose(enum sparse_kind kind, bool may_pass_on, const struct sparse_estimate *estimate,

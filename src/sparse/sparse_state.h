@@ -62,7 +62,7 @@ struct sparse_choice {
     int contender;    /* the library's routine is 0, an algorithm its place among those of its kind, from 1 on */
     double predicted; /* seconds, by the formulas; 0: not looked at */
     bool open;        /* others are still to be tried */
-    bool unseen;      /* who is best, be it somebody else that runs, needs no look at the inputs: `form`, as in struct sparse_class */
+    bool unseen;      /* who runs is the best so far, and needs no look at the inputs: `form`, as in struct sparse_class */
     enum sparse_algorithm form;
 };
 
