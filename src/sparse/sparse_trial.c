@@ -93,12 +93,10 @@ static bool promising(const struct sparse_trial *trial, const struct sparse_cont
 }
 
 /* Ours must be better by the margin than who ran before, be it the library's routine or another one of ours: sums of floating-point
- * numbers are the same from call to call that way. The library's routine need only be better. By half the margin, where ours has been
- * seen often enough for luck to be no part of it. */
+ * numbers are the same from call to call that way. The library's routine need only be better. */
 static double handicap(const struct sparse_trial *trial, const struct sparse_contest *c, int i)
 {
-    if (i == trial->incumbent || i == 0) return 1;
-    return trial->contender[i].tried >= SPARSE_TRIAL_RATIOS ? sqrt(c->margin) : c->margin;
+    return i == trial->incumbent || i == 0 ? 1 : c->margin;
 }
 
 /* Who is still to be tried: the one with fewest calls, then the one that is predicted to be quickest. -1: nobody. */
