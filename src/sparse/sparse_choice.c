@@ -47,7 +47,7 @@ bool sparse_choice_forced(enum sparse_kind kind, const struct sparse_parameters 
 
 static struct sparse_choice passed_on(double predicted)
 {
-    return (struct sparse_choice){.algorithm = SPARSE_LIBRARY, .predicted = predicted, .unseen = true, .form = SPARSE_LIBRARY};
+    return (struct sparse_choice){.algorithm = SPARSE_LIBRARY, .predicted = predicted, .unseen = true};
 }
 
 /* The cheapest by the formulas, of ours. */
@@ -98,7 +98,7 @@ static struct sparse_choice by_trial(struct range range, double library, const s
     int i = sparse_trial_choose(trial, &contest, &open);
     bool doubted = !open && i != trial->incumbent; /* another one runs to be seen again: the next calls have to tell */
     return (struct sparse_choice){.algorithm = contender(range, i), .dense = i >= contest.dense, .contender = i,
-                                  .predicted = contest.cost[i], .open = open, .form = contender(range, i),
+                                  .predicted = contest.cost[i], .open = open,
                                   .unseen = !doubted && (i == 0 || i >= contest.dense)};
 }
 

@@ -231,7 +231,7 @@ static bool decide(struct sparse_collective *c)
         return false;
     }
     choose(c, may_pass_on, &estimate);
-    if (may_pass_on && !c->call.unordered) sparse_class_answer(c->class, c->call.kind, refused(c), c->choice.form);
+    if (may_pass_on && !c->call.unordered) sparse_class_answer(c->class, c->call.kind, refused(c), c->choice.algorithm);
     return c->choice.algorithm != SPARSE_LIBRARY;
 }
 

@@ -21,10 +21,10 @@ bool sparse_class_looks(struct sparse_class *class, enum sparse_kind kind, const
     return true;
 }
 
-void sparse_class_answer(struct sparse_class *class, enum sparse_kind kind, bool refused, enum sparse_algorithm form)
+void sparse_class_answer(struct sparse_class *class, enum sparse_kind kind, bool refused, enum sparse_algorithm algorithm)
 {
     unsigned *times = &class->patience[kind].refused;
-    class->patience[kind].form = form;
+    class->patience[kind].form = refused ? algorithm : SPARSE_LIBRARY;
     if (!refused) *times = 0;
     else if (*times < UINT32_MAX) ++*times;
 }

@@ -42,9 +42,9 @@ struct sparse_class *sparse_state_class(struct sparse_state *state, size_t bytes
 /* Whether a blocking call's vector is worth a look; counts. The same on all ranks. */
 bool sparse_class_looks(struct sparse_class *class, enum sparse_kind kind, const struct sparse_parameters *parameters);
 
-/* The answer of a blocking call. `refused`: the inputs made no difference and the agreement is worth saving; then `form`, which the next
- * calls may run unseen. */
-void sparse_class_answer(struct sparse_class *class, enum sparse_kind kind, bool refused, enum sparse_algorithm form);
+/* The answer of a blocking call. `refused`: the inputs made no difference and the agreement is worth saving; then the next calls may
+ * run what has run, unseen: the library's routine or `algorithm` in dense form. */
+void sparse_class_answer(struct sparse_class *class, enum sparse_kind kind, bool refused, enum sparse_algorithm algorithm);
 
 /* What the merges have shown. Algorithms without merges show nothing, and a ring would go on after the inputs have ceased to be
  * disjoint: what is known is stale after some calls, so that one with merges runs in a ring's place, and forgotten when that has
@@ -62,8 +62,7 @@ struct sparse_choice {
     int contender;    /* the library's routine is 0, an algorithm its place among those of its kind, from 1 on */
     double predicted; /* seconds, by the formulas; 0: not looked at */
     bool open;        /* others are still to be tried */
-    bool unseen;      /* who runs is the best so far, and needs no look at the inputs: `form`, as in struct sparse_class */
-    enum sparse_algorithm form;
+    bool unseen;      /* who runs is the best so far, and needs no look at the inputs */
 };
 
 /* Whether the parameters name an algorithm of this kind. */
