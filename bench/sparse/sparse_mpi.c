@@ -22,7 +22,7 @@ static int rank, size, nodes;
 
 /* The routines. `several`: the preference of components where there are several nodes. `algorithm`: of coll/tuned, for reduce,
  * allreduce, reduce_scatter_block. */
-enum { ROUTINES = 6, CALLS = 3 };
+enum { ROUTINES = 7, CALLS = 3 };
 static const struct routine {
     const char *name, *sparse;
     bool on_one;
@@ -30,6 +30,7 @@ static const struct routine {
     int algorithm[CALLS];
 } routines[ROUTINES] = {
     {"library", "off", true, "^hier", {0, 0, 0}},
+    {"again", "off", true, "^hier", {0, 0, 0}},
     {"rabenseifner", "off", true, "^hier", {7, 6, 3}},
     {"han", "off", false, "han,tuned,libnbc,basic,^hier", {0, 0, 0}},
     {"twin", "always,dense", true, "^hier", {0, 0, 0}},
@@ -173,13 +174,15 @@ static void shuffle(int order[ROUTINES], int repetition)
 /* The first call measures, learns, touches memory. Lucid's choice then tries who comes into question. */
 static int warm_up(const struct routine *routine)
 {
-    return strcmp(routine->sparse, "auto") == 0 ? 20 : 1;
+    return strcmp(routine->sparse, "auto") == 0 ? 40 : 1;
 }
 
-/* What is expected to make no difference needs more repetitions to show it. */
+/* What is short, and what is expected to make no difference, needs more repetitions to show it. */
 static int repeats_of(const struct job *job, int repeats)
 {
-    return strcmp(job->pattern, "dense") == 0 || job->count * job->width <= 65536 ? 3 * repeats : repeats;
+    bool dense = strcmp(job->pattern, "dense") == 0;
+    size_t bytes = job->count * job->width;
+    return nodes < 2 && bytes <= 1 << 20 ? 7 * repeats : dense || bytes <= 65536 ? 3 * repeats : repeats;
 }
 
 static void measure(struct job *job, const MPI_Comm *comms, lucid_session_t session, int repeats, FILE *out)

@@ -86,11 +86,19 @@ static enum sparse_algorithm contender(struct range range, int i)
     return i > 0 ? range.first + (unsigned)((i - 1) % algorithms) : SPARSE_LIBRARY;
 }
 
+/* A dense form has memory of its own, which calls one behind the other find in the caches, and calls of a program that computes between
+ * them do not: where it would stay in the caches, it has to be better by more. */
+static double dense_margin(const struct sparse_estimate *estimate, const struct sparse_parameters *parameters)
+{
+    bool cached = estimate->elements * estimate->size < parameters->past_bytes;
+    return cached ? 1 + 2.5 * (parameters->margin - 1) : parameters->margin;
+}
+
 static struct sparse_choice by_trial(struct range range, double library, const struct sparse_estimate *estimate,
                                      const struct sparse_parameters *parameters, struct sparse_trial *trial)
 {
     const int algorithms = (int)(range.last - range.first) + 1;
-    struct sparse_contest contest = {1, 1 + algorithms, {library}, trial->asking, parameters->margin};
+    struct sparse_contest contest = {1, 1 + algorithms, {library}, trial->asking, parameters->margin, dense_margin(estimate, parameters)};
     bool open;
     for (int dense = 0; dense < 2; dense++)
         for (enum sparse_algorithm a = range.first; a <= range.last; a++)

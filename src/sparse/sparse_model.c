@@ -194,7 +194,7 @@ static void gathering_vectors(struct costs *c, double elements)
 /* What every rank of a chain does: one vector in, one out, each over a link of its own. */
 static void passing_on(struct costs *c)
 {
-    bool near = c->estimate->ranks <= c->rates->ranks_per_node;
+    bool near = sparse_near(c->rates, c->estimate->ranks);
     c->latency += near ? c->rates->latency_node : c->rates->latency_network;
     c->wire += c->elements * encoded(c, c->estimate->ranks) / (near ? c->rates->bandwidth_node : c->rates->bandwidth_network);
     merge(c, c->elements, c->estimate->ranks / 2.0);
@@ -237,9 +237,15 @@ int sparse_ring_room(int ranks, size_t slice_bytes, bool alone)
     return room > 4 ? room : 4;
 }
 
-size_t sparse_slices(enum sparse_algorithm algorithm, bool dense, size_t slices)
+bool sparse_near(const struct sparse_rates *rates, int ranks)
+{
+    return ranks <= rates->ranks_per_node;
+}
+
+size_t sparse_slices(enum sparse_algorithm algorithm, bool dense, bool near, size_t slices)
 {
     bool longer = !dense && (algorithm == SPARSE_ALLREDUCE_HALVING || algorithm == SPARSE_ALLREDUCE_DOUBLING);
+    if (dense && near && slices >= 2) return 2 * slices;
     return longer && slices >= 4 ? slices / 2 : slices;
 }
 
@@ -255,7 +261,8 @@ static double seconds(enum sparse_algorithm algorithm, bool dense, bool library,
 {
     double size = (double)e->size, bytes = (double)e->elements * size;
     double slice = fmax((double)parameters->slice_bytes, 8192.0 * e->ranks);
-    double slices = (double)sparse_slices(algorithm, dense, (size_t)fmax(1, floor(bytes / slice)));
+    bool near = sparse_near(&parameters->rates, e->ranks);
+    double slices = (double)sparse_slices(algorithm, dense, near, (size_t)fmax(1, floor(bytes / slice)));
     if (algorithm == SPARSE_ALLREDUCE_RING)
         slices = ceil(slices * e->ranks / sparse_ring_room(e->ranks, (size_t)(bytes / slices), slices <= 1));
     bool chain = algorithm == SPARSE_REDUCE_CHAIN;

@@ -96,9 +96,12 @@ double sparse_bytes_per_element(const struct sparse_estimate *estimate, double d
  * slice is the whole vector, so that there is one lane. */
 int sparse_ring_room(int ranks, size_t slice_bytes, bool alone);
 
+/* Whether all of so many ranks are on one node. */
+bool sparse_near(const struct sparse_rates *rates, int ranks);
+
 /* Slices that an algorithm takes of a vector that is cut into `slices`. An encoded Allreduce has half as many: its steps are many and their
- * messages short. */
-size_t sparse_slices(enum sparse_algorithm algorithm, bool dense, size_t slices);
+ * messages short. Dense forms have twice as many on one node, `near`, so that a slice and its sum stay in L2. */
+size_t sparse_slices(enum sparse_algorithm algorithm, bool dense, bool near, size_t slices);
 
 /* Slices of a chain of so many ranks: short ones, for the last rank begins when the first slice has passed all others. */
 size_t sparse_chain_slices(int ranks, size_t bytes);

@@ -90,7 +90,8 @@ static size_t chain_slices(const struct sparse_plan *plan)
 
 size_t sparse_plan_slices(const struct sparse_plan *plan, enum sparse_algorithm algorithm, bool dense)
 {
-    size_t slices = sparse_slices(algorithm, dense, plan->slices), most = plan->elements;
+    bool near = sparse_near(&plan->call->parameters->rates, plan->call->transport->size);
+    size_t slices = sparse_slices(algorithm, dense, near, plan->slices), most = plan->elements;
     if (algorithm == SPARSE_REDUCE_CHAIN) slices = chain_slices(plan);
     while (slices < most && need_of(plan, algorithm, slices) > plan->areas) slices += (slices + 7) / 8;
     return slices;
@@ -113,7 +114,7 @@ static size_t areas_of(const struct sparse_plan *plan)
     size_t bytes = plan->elements * call->operator.size, room = room_of(plan, plan->slices);
     if (call->kind != SPARSE_ALLREDUCE) return SPARSE_AREAS * room;
     size_t ring = (size_t)sparse_ring_room(call->transport->size, bytes / plan->slices, plan->slices == 1) * room;
-    size_t longer = SPARSE_AREAS * room_of(plan, sparse_slices(SPARSE_ALLREDUCE_HALVING, false, plan->slices));
+    size_t longer = SPARSE_AREAS * room_of(plan, sparse_slices(SPARSE_ALLREDUCE_HALVING, false, false, plan->slices));
     return ring > longer ? ring : longer;
 }
 

@@ -6,6 +6,8 @@
 
 enum {
     ROUNDS = 2,        /* a contender's calls before it is judged: the better one counts */
+    CLOSE_ROUNDS = 4,  /* where several are nearly as good: each of the first two may have been disturbed */
+    REHEARSALS = 3,    /* agreements that are measured, of AGAIN calls */
     WAITS = 4,         /* calls before dense forms are tried */
     OFTEN = 8,         /* every so many of the first calls the second best runs, if it is nearly as good */
     AGAIN = 64,        /* every so many calls, and at the 4th, 8th, 16th ..., the second best runs, if it is near */
@@ -49,21 +51,22 @@ struct sparse_trial *sparse_trials_at(struct sparse_trials *trials, int kind, si
     return found;
 }
 
-static double middle(double a, double b, double c)
-{
-    return fmax(fmin(a, b), fmin(fmax(a, b), c));
-}
-
-/* Disturbances only add: the better one of two, but the middle one of three, or luck would stay for ever. */
+/* Disturbances only add: the least of two, but the second least of more, or luck would stay for ever. */
 static double typical(const double *seen, uint32_t n)
 {
-    if (n < 3) return n == 2 ? fmin(seen[0], seen[1]) : seen[0];
-    return middle(seen[0], seen[1], seen[2]);
+    double least = INFINITY, second = INFINITY;
+    uint32_t kept = n < SPARSE_TRIAL_RATIOS ? n : SPARSE_TRIAL_RATIOS;
+    for (uint32_t k = 0; k < kept; k++) {
+        second = fmin(second, fmax(least, seen[k]));
+        least = fmin(least, seen[k]);
+    }
+    return n < 3 ? least : second;
 }
 
 static double ratio_of(const struct sparse_contender *c)
 {
-    double seen[SPARSE_TRIAL_RATIOS] = {(double)c->ratio[0], (double)c->ratio[1], (double)c->ratio[2]};
+    double seen[SPARSE_TRIAL_RATIOS];
+    for (int k = 0; k < SPARSE_TRIAL_RATIOS; k++) seen[k] = (double)c->ratio[k];
     return typical(seen, c->tried);
 }
 
@@ -84,29 +87,70 @@ static double cheapest(const struct sparse_contest *c)
 }
 
 /* Dense forms are for a vector that is not sparse, of which the formulas cannot say whether they are better than the library's
- * routine: they wait until that has run a few times, so that a program with a few calls loses nothing by them. */
+ * routine: they wait until that has run a few times, so that a program with a few calls loses nothing by them. Where asking takes about
+ * as long as the library's routine, they could not win back what trying them costs. */
+static bool worth_it(const struct sparse_trial *trial, const struct sparse_contest *c)
+{
+    return trial->calls >= WAITS && sparse_trial_expected(trial, 0, c->cost[0]) > reach * c->asking;
+}
+
+/* By the formulas better than in dense form, and not much worse than the library's routine, of which they know less. */
+static bool saves(const struct sparse_contest *c, int i)
+{
+    int dense = i + c->dense - 1;
+    return dense < c->n && c->cost[i] * c->margin <= c->cost[dense] && c->cost[i] <= near * c->cost[0];
+}
+
 static bool promising(const struct sparse_trial *trial, const struct sparse_contest *c, int i, double best)
 {
     if (i == 0) return c->cost[0] <= library_reach * best || c->cost[0] < little;
-    if (i >= c->dense) return trial->calls >= WAITS && c->cost[i] <= reach * fmin(best, c->cost[0]);
-    return c->cost[i] <= reach * best && c->cost[i] * c->margin <= c->cost[0];
+    if (i >= c->dense) return worth_it(trial, c) && c->cost[i] <= reach * fmin(best, c->cost[0]);
+    return c->cost[i] <= reach * best && (c->cost[i] * c->margin <= c->cost[0] || (worth_it(trial, c) && saves(c, i)));
 }
 
-/* Ours must be better by the margin than who ran before, be it the library's routine or another one of ours: sums of floating-point
+/* Ours must be better by its margin than who ran before, be it the library's routine or another one of ours: sums of floating-point
  * numbers are the same from call to call that way. The library's routine need only be better. */
 static double handicap(const struct sparse_trial *trial, const struct sparse_contest *c, int i)
 {
-    return i == trial->incumbent || i == 0 ? 1 : c->margin;
+    if (i == trial->incumbent || i == 0) return 1;
+    return i < c->dense ? c->margin : c->dense_margin;
+}
+
+/* What a call by contender `i` is expected to take. The library's routine and dense forms run without asking in most calls. */
+static double expected_with(const struct sparse_trial *trial, const struct sparse_contest *c, int i)
+{
+    return sparse_trial_expected(trial, i, c->cost[i]) + (i > 0 && i < c->dense ? c->asking : 0);
+}
+
+/* What is nearly as good as the best of those that have been tried; 0: only the best is. */
+static double close_to_best(const struct sparse_trial *trial, const struct sparse_contest *c)
+{
+    double least = INFINITY, second = INFINITY;
+    for (int i = 0; i < c->n; i++) {
+        if (trial->contender[i].tried < ROUNDS) continue;
+        double expected = expected_with(trial, c, i);
+        second = fmin(second, fmax(least, expected));
+        least = fmin(least, expected);
+    }
+    return second < nearest * least ? nearest * least : 0;
+}
+
+/* How often it runs before it is judged. The library's routine comes first, when everything is new to the caches and to the other
+ * processes: it runs again beside what is nearly as good. */
+static uint32_t rounds(const struct sparse_trial *trial, const struct sparse_contest *c, int i, double close)
+{
+    if (trial->contender[i].tried < ROUNDS || expected_with(trial, c, i) >= close) return ROUNDS;
+    return CLOSE_ROUNDS + (i == 0 ? WAITS : 0);
 }
 
 /* Who is still to be tried: the one with fewest calls, then the one that is predicted to be quickest. -1: nobody. */
 static int next_to_try(const struct sparse_trial *trial, const struct sparse_contest *c)
 {
-    double best = cheapest(c);
+    double best = cheapest(c), close = close_to_best(trial, c);
     int next = -1;
     for (int i = 0; i < c->n; i++) {
         uint32_t tried = trial->contender[i].tried;
-        if (tried >= ROUNDS || !promising(trial, c, i, best)) continue;
+        if (tried >= rounds(trial, c, i, close) || !promising(trial, c, i, best)) continue;
         bool before = next < 0 || tried < trial->contender[next].tried;
         if (before || (tried == trial->contender[next].tried && c->cost[i] < c->cost[next])) next = i;
     }
@@ -121,9 +165,7 @@ static int best_of(const struct sparse_trial *trial, const struct sparse_contest
         bool unlikely = i >= c->dense || c->cost[i] * c->margin > c->cost[0];
         bool idle = i > 0 && unlikely && trial->contender[i].tried == 0;
         if (i == but || idle || !isfinite(c->cost[i])) continue;
-        double expected = sparse_trial_expected(trial, i, c->cost[i]);
-        if (i > 0 && i < c->dense) expected += c->asking; /* the others run without */
-        expected *= handicap(trial, c, i);
+        double expected = expected_with(trial, c, i) * handicap(trial, c, i);
         if (expected >= least) continue;
         least = expected;
         best = i;
@@ -182,7 +224,7 @@ static uint32_t in_units(double x)
 
 bool sparse_trials_rehearse(const struct sparse_trials *trials)
 {
-    return trials->now % AGAIN < SPARSE_TRIAL_RATIOS;
+    return trials->now % AGAIN < REHEARSALS;
 }
 
 void sparse_trials_begin(struct sparse_trials *trials, struct sparse_trial *trial, int contender, double predicted, double asked,

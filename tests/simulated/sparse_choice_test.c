@@ -317,9 +317,56 @@ static void test_asking_is_measured(void **state)
     sim_states_destroy(states, t.ranks);
 }
 
+/* One call of a contest in which contender i takes seconds[i]. Who ran. */
+static int contend(struct sparse_trials *trials, struct sparse_trial *trial, const struct sparse_contest *contest, const double *seconds)
+{
+    bool open;
+    int i = sparse_trial_choose(trial, contest, &open);
+    sparse_trials_begin(trials, trial, i, contest->cost[i], 0, 0);
+    sparse_trials_end(trials, seconds[i]);
+    sparse_trials_learn(trials, trials->times);
+    return i;
+}
+
+/* Both of its first calls take twice as long as the others will: who is nearly as good is given two more. */
+static void test_disturbed(void **state)
+{
+    const struct sparse_contest contest = {.n = 3, .dense = 3, .cost = {6, 3, 4}, .margin = 1.1, .dense_margin = 1.1};
+    const double usual[] = {8, 3, 5}, disturbed[] = {8, 6, 5};
+    struct sparse_trials trials = {0};
+    struct sparse_trial *trial = sparse_trials_at(&trials, 1, 1 << 20, 0.01, 1);
+    int seen = 0, right = 0;
+    for (int call = 0; call < 20; call++) {
+        int ran = contend(&trials, trial, &contest, seen < 2 ? disturbed : usual);
+        seen += ran == 1;
+        right += call >= 10 && ran == 1;
+    }
+    assert_in_range(right, 8, 10);
+}
+
+/* Encoded, it is expected to take longer than the library's routine, but less than in dense form: it is tried after a few calls of that. Not
+ * where encoding saves nothing, nor in a dense form where asking takes as long as the library's routine. */
+static void test_formulas_are_doubted(void **state)
+{
+    struct sparse_contest contest = {.n = 3, .dense = 2, .cost = {4, 5, 8}, .margin = 1.1, .dense_margin = 1.1};
+    const double seconds[] = {4, 2, 3};
+    struct sparse_trials trials = {0};
+    struct sparse_trial *trial = sparse_trials_at(&trials, 1, 1 << 20, 0.01, 1);
+    for (int call = 0; call < 4; call++) assert_int_equal(contend(&trials, trial, &contest, seconds), 0);
+    for (int call = 0; call < 20; call++) (void)contend(&trials, trial, &contest, seconds);
+    assert_int_equal(trial->incumbent, 1);
+    contest.cost[2] = 5;
+    contest.asking = 3;
+    trial = sparse_trials_at(&trials, 2, 1 << 20, 0.01, 1);
+    for (int call = 0; call < 24; call++) assert_int_equal(contend(&trials, trial, &contest, seconds), 0);
+    contest.asking = 0.1;
+    for (int call = 0; call < 24; call++) assert_int_not_equal(contend(&trials, trial, &contest, seconds), 1);
+    assert_int_equal(trial->incumbent, 2);
+}
+
 static void test_trials(void **state)
 {
-    const struct sparse_contest contest = {.n = 5, .dense = 4, .cost = {4, 1, 3, INFINITY, 2.5}, .margin = 1.1};
+    const struct sparse_contest contest = {.n = 5, .dense = 4, .cost = {4, 1, 3, INFINITY, 2.5}, .margin = 1.1, .dense_margin = 1.1};
     struct sparse_trials trials = {0};
     struct sparse_trial *trial = sparse_trials_at(&trials, 1, 1 << 20, 0.01, 1);
     unsigned ran[SPARSE_CONTENDERS] = {0};
@@ -380,6 +427,7 @@ int main(void)
         cmocka_unit_test(test_long_vectors_are_always_looked_at),
         cmocka_unit_test(test_reductions_of_the_library_s),
         cmocka_unit_test(test_asking_is_measured),             cmocka_unit_test(test_trials),
+        cmocka_unit_test(test_disturbed),                      cmocka_unit_test(test_formulas_are_doubted),
         cmocka_unit_test(test_dense_form),                     cmocka_unit_test(test_dense_form_unseen),
         cmocka_unit_test(test_dense_form_without_memory),
         cmocka_unit_test(test_unions),                         cmocka_unit_test(test_calibration),
