@@ -87,11 +87,12 @@ static enum sparse_algorithm contender(struct range range, int i)
 }
 
 /* A dense form has memory of its own, which calls one behind the other find in the caches, and calls of a program that computes between
- * them do not: where it would stay in the caches, it has to be better by more. */
+ * them do not: where it would stay in the caches, and no network takes longer, it has to be better by more. */
 static double dense_margin(const struct sparse_estimate *estimate, const struct sparse_parameters *parameters)
 {
     bool cached = estimate->elements * estimate->size < parameters->past_bytes;
-    return cached ? 1 + 2.5 * (parameters->margin - 1) : parameters->margin;
+    bool near = sparse_near(&parameters->rates, estimate->ranks);
+    return cached && near ? 1 + 2.5 * (parameters->margin - 1) : parameters->margin;
 }
 
 static struct sparse_choice by_trial(struct range range, double library, const struct sparse_estimate *estimate,

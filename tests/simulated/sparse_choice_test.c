@@ -345,22 +345,22 @@ static void test_disturbed(void **state)
 }
 
 /* Encoded, it is expected to take longer than the library's routine, but less than in dense form: it is tried after a few calls of that. Not
- * where encoding saves nothing, nor in a dense form where asking takes as long as the library's routine. */
+ * where encoding saves nothing, nor in a dense form where the library's routine takes microseconds and asking as many. */
 static void test_formulas_are_doubted(void **state)
 {
-    struct sparse_contest contest = {.n = 3, .dense = 2, .cost = {4, 5, 8}, .margin = 1.1, .dense_margin = 1.1};
+    const struct sparse_contest contest = {.n = 3, .dense = 2, .cost = {4, 5, 8}, .margin = 1.1, .dense_margin = 1.1};
     const double seconds[] = {4, 2, 3};
     struct sparse_trials trials = {0};
     struct sparse_trial *trial = sparse_trials_at(&trials, 1, 1 << 20, 0.01, 1);
     for (int call = 0; call < 4; call++) assert_int_equal(contend(&trials, trial, &contest, seconds), 0);
     for (int call = 0; call < 20; call++) (void)contend(&trials, trial, &contest, seconds);
     assert_int_equal(trial->incumbent, 1);
-    contest.cost[2] = 5;
-    contest.asking = 3;
+    struct sparse_contest brief = {.n = 3, .dense = 2, .cost = {4e-5, 5e-5, 5e-5}, .asking = 3e-5, .margin = 1.1, .dense_margin = 1.1};
+    const double moments[] = {4e-5, 2e-5, 3e-5};
     trial = sparse_trials_at(&trials, 2, 1 << 20, 0.01, 1);
-    for (int call = 0; call < 24; call++) assert_int_equal(contend(&trials, trial, &contest, seconds), 0);
-    contest.asking = 0.1;
-    for (int call = 0; call < 24; call++) assert_int_not_equal(contend(&trials, trial, &contest, seconds), 1);
+    for (int call = 0; call < 24; call++) assert_int_equal(contend(&trials, trial, &brief, moments), 0);
+    brief.asking = 1e-6;
+    for (int call = 0; call < 24; call++) assert_int_not_equal(contend(&trials, trial, &brief, moments), 1);
     assert_int_equal(trial->incumbent, 2);
 }
 
