@@ -190,7 +190,8 @@ static bool one_waits(const struct sparse_trial *trial, const struct sparse_cont
     return trial->calls < WAITS && least <= reach * fmin(cheapest(c), c->cost[0]);
 }
 
-/* Ever more rarely at first, and every so many calls later, it has to show again. */
+/* Ever more rarely at first, and every so many calls later, it has to show again: a dense form against the library's routine, whose first
+ * calls may have been slow (new memory in each of them, until malloc keeps it), the others against the second best. */
 static bool doubtful(const struct sparse_trial *trial)
 {
     return (trial->calls >= WAITS && (trial->calls & (trial->calls - 1)) == 0) || trial->calls % AGAIN == 0;
@@ -214,6 +215,7 @@ int sparse_trial_choose(struct sparse_trial *trial, const struct sparse_contest 
     }
     int second = best_of(trial, contest, best);
     double least = sparse_trial_expected(trial, best, cost[best]), next_best = sparse_trial_expected(trial, second, cost[second]);
+    if (rarely && best >= contest->dense && sparse_trial_expected(trial, 0, cost[0]) < reach * least) return 0;
     return next_best < (rarely ? near : nearest) * least ? second : best;
 }
 

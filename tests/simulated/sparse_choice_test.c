@@ -344,6 +344,19 @@ static void test_disturbed(void **state)
     assert_in_range(right, 8, 10);
 }
 
+/* The library's routine takes three quarters more than a dense form in its first calls, and then half as long: it is found again. */
+static void test_library_is_seen_again(void **state)
+{
+    const struct sparse_contest contest = {.n = 3, .dense = 2, .cost = {4, 9, 4}, .margin = 1.1, .dense_margin = 1.1};
+    const double first[] = {7, 9, 4}, later[] = {2, 9, 4};
+    struct sparse_trials trials = {0};
+    struct sparse_trial *trial = sparse_trials_at(&trials, 1, 1 << 24, 1, 1);
+    for (int call = 0; call < 12; call++) (void)contend(&trials, trial, &contest, first);
+    assert_int_equal(trial->incumbent, 2);
+    for (int call = 0; call < 128; call++) (void)contend(&trials, trial, &contest, later);
+    assert_int_equal(trial->incumbent, 0);
+}
+
 /* Encoded, it is expected to take longer than the library's routine, but less than in dense form: it is tried after a few calls of that. Not
  * where encoding saves nothing, nor in a dense form where the library's routine takes microseconds and asking as many. */
 static void test_formulas_are_doubted(void **state)
@@ -428,6 +441,7 @@ int main(void)
         cmocka_unit_test(test_reductions_of_the_library_s),
         cmocka_unit_test(test_asking_is_measured),             cmocka_unit_test(test_trials),
         cmocka_unit_test(test_disturbed),                      cmocka_unit_test(test_formulas_are_doubted),
+        cmocka_unit_test(test_library_is_seen_again),
         cmocka_unit_test(test_dense_form),                     cmocka_unit_test(test_dense_form_unseen),
         cmocka_unit_test(test_dense_form_without_memory),
         cmocka_unit_test(test_unions),                         cmocka_unit_test(test_calibration),
