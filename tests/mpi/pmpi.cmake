@@ -81,8 +81,8 @@ endforeach()
 
 foreach(np 1 3)
   add_test(NAME mpi.pmpi_mpi4py.np${np}
-           COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np} env LD_PRELOAD=$<TARGET_FILE:lucid>
-                   ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/pmpi_mpi4py.py)
+           COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/pmpi_mpi4py.py ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG}
+                   ${np} env LD_PRELOAD=$<TARGET_FILE:lucid>)
   set_tests_properties(mpi.pmpi_mpi4py.np${np} PROPERTIES LABELS "mpi;pmpi" TIMEOUT 120 PROCESSORS 2 SKIP_RETURN_CODE 77
                        ENVIRONMENT "${LUCID_MPI_TEST_ENV};LUCID_SOURCE=pmpi")
 endforeach()

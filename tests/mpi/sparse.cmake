@@ -100,12 +100,14 @@ set(modules test_cco_buf test_cco_nb_buf test_cco_pr_buf test_op)
 
 function(lucid_add_sparse_mpi4py_test NAME)
   cmake_parse_arguments(T "PRELOAD" "" "ENV" ${ARGN})
-  set(command ${CMAKE_CURRENT_SOURCE_DIR}/mpi4py_suite.sh run ${suite} ${modules})
+  set(script ${CMAKE_CURRENT_SOURCE_DIR}/mpi4py_suite.sh)
+  set(command ${script} run ${suite} ${modules})
   if(T_PRELOAD)
     set(command env LD_PRELOAD=$<TARGET_FILE:lucid> ${command})
   endif()
   foreach(np 1 2 3 5)
-    add_test(NAME mpi.${NAME}.np${np} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np} ${command})
+    add_test(NAME mpi.${NAME}.np${np}
+             COMMAND ${script} with ${suite} ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np} ${command})
     set_tests_properties(mpi.${NAME}.np${np} PROPERTIES LABELS "mpi;sparse" TIMEOUT 600 SKIP_RETURN_CODE 77 PROCESSORS 2
                          FIXTURES_REQUIRED mpi4py ENVIRONMENT "${LUCID_MPI_TEST_ENV};LUCID_SPARSE_ALWAYS=1;${T_ENV}")
   endforeach()
