@@ -62,9 +62,9 @@ lucid_add_hier_test(spawn PROGRAM hier_spawn NODES 0,0,1 NP 1 3)
 
 # mpi4py's own whole suite, from PyPI, with all components on
 if(TARGET mca_coll_lazy AND TARGET mca_coll_sparse)
+  set(script ${CMAKE_CURRENT_SOURCE_DIR}/mpi4py_suite.sh)
+  set(suite ${CMAKE_CURRENT_BINARY_DIR}/mpi4py)
   foreach(np 1 2 3 5)
-    set(script ${CMAKE_CURRENT_SOURCE_DIR}/mpi4py_suite.sh)
-    set(suite ${CMAKE_CURRENT_BINARY_DIR}/mpi4py)
     add_test(NAME mpi.all_mpi4py.np${np} COMMAND ${script} with ${suite} ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np}
              ${script} run ${suite})
     set_tests_properties(mpi.all_mpi4py.np${np} PROPERTIES LABELS mpi TIMEOUT 400 SKIP_RETURN_CODE 77 PROCESSORS 2

@@ -280,6 +280,43 @@ static void test_dense_form_without_memory(void **state)
     sim_states_destroy(states, t.ranks);
 }
 
+/* Seconds of a dense form of a short vector, in calls that are not looked at; and how many of 60 calls it runs beside a library that
+ * takes `library` seconds. */
+static double dense_seconds(int per_node, double library, int *ours)
+{
+    struct sim_trial t = free_trial(SPARSE_REDUCE_SCATTER, RANKS, SIM_DENSE, 1, MIB / 8);
+    struct sparse_state **states = sim_states_create(t.ranks);
+    double seconds = 0;
+    t.sim.latency = t.parameters.rates.latency_network;
+    t.sim.bandwidth = t.parameters.rates.bandwidth_network;
+    t.parameters.rates.ranks_per_node = per_node;
+    t.parameters.every = 4;
+    t.timed = t.fast = true;
+    t.library = library;
+    *ours = 0;
+    for (int call = 0; call < 60; call++) {
+        struct sim_report report = run(&t, states);
+        *ours += report.done == RANKS;
+        if (report.done == RANKS && report.outcome[0].agreed < 0) seconds = report.time;
+    }
+    sim_states_destroy(states, t.ranks);
+    return seconds;
+}
+
+/* A sixth better is enough for a dense form between nodes, but not on one, where trials find its memory in the caches. */
+static void test_dense_form_on_one_node(void **state)
+{
+    int ours;
+    double seconds = dense_seconds(1, 1, &ours);
+    assert_true(seconds > 0);
+    (void)dense_seconds(1, 1.17 * seconds, &ours);
+    assert_in_range(ours, 30, 56);
+    seconds = dense_seconds(RANKS, 1, &ours);
+    assert_in_range(ours, 30, 56);
+    (void)dense_seconds(RANKS, 1.17 * seconds, &ours);
+    assert_in_range(ours, 0, 8);
+}
+
 static void test_library_is_measured(void **state)
 {
     assert_in_range(left_to_library(1e-4, true, NULL), 40, 58);
@@ -441,7 +478,7 @@ int main(void)
         cmocka_unit_test(test_reductions_of_the_library_s),
         cmocka_unit_test(test_asking_is_measured),             cmocka_unit_test(test_trials),
         cmocka_unit_test(test_disturbed),                      cmocka_unit_test(test_formulas_are_doubted),
-        cmocka_unit_test(test_library_is_seen_again),
+        cmocka_unit_test(test_library_is_seen_again),          cmocka_unit_test(test_dense_form_on_one_node),
         cmocka_unit_test(test_dense_form),                     cmocka_unit_test(test_dense_form_unseen),
         cmocka_unit_test(test_dense_form_without_memory),
         cmocka_unit_test(test_unions),                         cmocka_unit_test(test_calibration),

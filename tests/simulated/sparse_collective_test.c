@@ -58,6 +58,7 @@ static struct sim_trial any_trial(enum sparse_algorithm algorithm, int ranks, si
     t.parameters.dense = sim_random(random) % 4 == 0;
     t.parameters.slice_bytes = 1;
     if (sim_random(random) % 2) t.parameters.past_bytes = 1;
+    if (sim_random(random) % 2) t.parameters.rates.ranks_per_node = ranks;
     return t;
 }
 
@@ -123,6 +124,26 @@ static void test_sequential_result(void **state)
     }
 }
 
+/* Dense forms have twice as many slices where all ranks are on one node. */
+static void test_slices_on_one_node(void **state)
+{
+    for (enum sparse_algorithm a = SPARSE_REDUCE_BINOMIAL; a < SPARSE_ALGORITHMS; a++)
+        for (int ranks = 2; ranks <= 7; ranks++)
+            for (int in_place = 0; in_place < 2; in_place++) {
+                struct sim_trial t = sim_trial_of(a, ranks, 60013);
+                if (t.kind == SPARSE_REDUCE_SCATTER) t.count /= (size_t)ranks;
+                t.in_place = in_place;
+                t.sim.seed = (uint64_t)ranks * 5 + a;
+                t.parameters.slice_bytes = 1;
+                t.parameters.dense = true;
+                uint64_t apart = check(&t).data_messages;
+                t.parameters.rates.ranks_per_node = ranks;
+                uint64_t together = check(&t).data_messages;
+                assert_true(together >= apart);
+                if (a == SPARSE_SCATTER_HALVING || a == SPARSE_ALLREDUCE_HALVING) assert_true(together > apart);
+            }
+}
+
 /* Several slices, two under way at a time. */
 static void test_slices(void **state)
 {
@@ -169,7 +190,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nothing_to_do), cmocka_unit_test(test_every_root),  cmocka_unit_test(test_patterns_and_operators),
         cmocka_unit_test(test_all_sorts),     cmocka_unit_test(test_slices),      cmocka_unit_test(test_sequential_result),
-        cmocka_unit_test(test_a_thousand_ranks),
+        cmocka_unit_test(test_a_thousand_ranks), cmocka_unit_test(test_slices_on_one_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
