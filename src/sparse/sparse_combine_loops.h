@@ -59,8 +59,10 @@ COMPLEX_SUM(double)
     static inline bool name##_side(element value, bool on_right, const void *dense, size_t count)        \
     {                                                                                                    \
         const unsigned char *at = dense;                                                                 \
-        for (; count >= STRIDE; count -= STRIDE, at += STRIDE * sizeof(element))                         \
+        for (; count >= STRIDE; count -= STRIDE, at += STRIDE * sizeof(element)) {                       \
+            sparse_read_ahead(at, STRIDE * sizeof(element));                                             \
             if (!name##_same(value, on_right, at, STRIDE)) return false;                                 \
+        }                                                                                                \
         return name##_same(value, on_right, at, count);                                                  \
     }                                                                                                    \
     static bool name##_unchanged(const void *value, bool on_right, const void *dense, size_t count)      \

@@ -92,6 +92,7 @@ static inline uint64_t equal_16(const unsigned char *at, __m256i all)
         const __m256i all = spread(background, bytes);                                                                           \
         size_t found = 0;                                                                                                        \
         for (; count >= 64; count -= 64, at += 64 * bytes) {                                                                     \
+            sparse_read_ahead(at, 64 * bytes);                                                                                   \
             *mask = ~equal_##bytes(at, all);                                                                                     \
             found += (size_t)_mm_popcnt_u64(*mask++);                                                                            \
         }                                                                                                                        \

@@ -52,6 +52,7 @@ static inline uint64_t shifted(const uint64_t *mask, size_t by, size_t n)
         const __m512i all = spread_##number(background);                                                                       \
         size_t found = 0;                                                                                                      \
         for (; count >= 64; count -= 64, at += 64 * sizeof(number)) {                                                          \
+            sparse_read_ahead(at, WORD(number));                                                                               \
             *mask = differ_whole_##number(at, all);                                                                            \
             found += (size_t)_mm_popcnt_u64(*mask++);                                                                          \
         }                                                                                                                      \
@@ -226,6 +227,7 @@ static size_t scan_16(const void *dense, size_t count, size_t size, const void *
     for (size_t i = 0; i < 64; i += 16) memcpy(all + i, background, 16);
     const __m512i value = _mm512_loadu_si512(all);
     for (size_t start = 0; start < count; start += 64, at += 1024) {
+        sparse_read_ahead(at, 1024);
         size_t halves = 2 * (count - start), first = halves < 64 ? halves : 64, second = halves - first < 64 ? halves - first : 64;
         uint64_t word = whole_elements(differ_uint64_t(at, value, low_bits(first)));
         if (second > 0) word |= whole_elements(differ_uint64_t(at + 512, value, low_bits(second))) << 32;
