@@ -62,8 +62,9 @@ void sparse_merge_dense(const struct sparse_layout *layout, size_t first, size_t
                         void *dense, struct sparse_tally *tally);
 
 /* dense = m[0] op m[1] op ... from left to right, where m[i] lies at base + at[i]: block by block, so that what is added to stays in
- * L2. `at` is moved on behind the messages. */
-void sparse_pile(const struct sparse_layout *layout, const void *base, size_t *at, size_t messages, void *dense);
+ * L2. Where all but one are constants that change nothing, that one is written straight away, past the caches if `past`. `at` is
+ * moved on behind the messages. */
+void sparse_pile(const struct sparse_layout *layout, const void *base, size_t *at, size_t messages, bool past, void *dense);
 
 /* out = left op right, all three encoded; `out` (sparse_bound bytes) overlaps neither. `left` comes from the lower ranks.
  * Returns the bytes written. */

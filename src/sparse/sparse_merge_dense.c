@@ -116,28 +116,85 @@ void sparse_merge_dense(const struct sparse_layout *layout, size_t first, size_t
     }
 }
 
-/* One block of all messages. A constant that has changed nothing will change nothing a second time. */
-static void pile_block(const struct sparse_layout *layout, size_t block, const char *base, size_t *at, size_t messages,
-                       unsigned char *dense)
+/* Whether the value changes nothing in a block. */
+static bool idle_on(const struct sparse_operator *operator, const void *value, bool on_right, const struct sparse_view *view)
 {
-    struct target target = {layout->operator, sparse_moves(layout->operator->size), true, dense};
+    if (sparse_neutral(operator, value, on_right)) return true;
+    bool ground = view->format == SPARSE_DENSE || sparse_unchanged(operator, value, on_right, view->background, 1);
+    return ground && sparse_unchanged(operator, value, on_right, view->values, view->exceptions);
+}
+
+/* The messages of one block, in the order in which they are joined. */
+struct pile {
+    const struct sparse_operator *operator;
+    const char *base;
+    const size_t *at;
+    size_t messages;
+};
+
+static struct sparse_view nth(const struct pile *pile, size_t i)
+{
+    return sparse_view_of(pile->base + pile->at[i]);
+}
+
+/* The only message that is not constant, or any if all are; `messages` if there are several. */
+static size_t lone(const struct pile *pile)
+{
+    size_t found = pile->messages;
+    for (size_t i = 0; i < pile->messages; i++) {
+        if (nth(pile, i).format == SPARSE_CONSTANT) continue;
+        if (found < pile->messages) return pile->messages;
+        found = i;
+    }
+    return found < pile->messages ? found : 0;
+}
+
+/* Whether a message is the result of all: those before and behind it are constant, and change nothing in it. */
+static bool prevails(const struct pile *pile, size_t index)
+{
+    const struct sparse_operator *operator = pile->operator;
+    const struct sparse_view view = nth(pile, index);
+    unsigned char before[SPARSE_MAX_SIZE];
     const unsigned char *idle = NULL;
-    for (size_t i = 0; i < messages; i++) {
-        const void *message = base + at[i];
-        struct sparse_view view = sparse_view_of(message);
+    for (size_t i = 0; i < index; i++) {
+        struct sparse_view other = nth(pile, i);
+        if (i == 0) memcpy(before, other.background, operator->size);
+        else sparse_combine(operator, before, other.background, before, 1);
+    }
+    if (index > 0 && !idle_on(operator, before, false, &view)) return false;
+    for (size_t i = index + 1; i < pile->messages; i++) {
+        const unsigned char *value = nth(pile, i).background;
+        if (idle && memcmp(idle, value, operator->size) == 0) continue;
+        if (!idle_on(operator, value, true, &view)) return false;
+        idle = value;
+    }
+    return true;
+}
+
+/* All messages of a block, one after the other. A constant that has changed nothing will change nothing a second time. */
+static void add_up(const struct pile *pile, const struct sparse_layout *layout, size_t block, unsigned char *dense)
+{
+    size_t size = pile->operator->size;
+    struct target target = {pile->operator, sparse_moves(size), true, dense};
+    const unsigned char *idle = NULL;
+    sparse_decode(layout, block, 1, pile->base + pile->at[0], dense);
+    for (size_t i = 1; i < pile->messages; i++) {
+        struct sparse_view view = nth(pile, i);
         bool constant = view.format == SPARSE_CONSTANT;
-        at[i] += view.bytes;
-        if (i == 0) sparse_decode(layout, block, 1, message, dense);
-        else if (!constant || !idle || memcmp(idle, view.background, layout->operator->size) != 0)
+        if (!constant || !idle || memcmp(idle, view.background, size) != 0)
             idle = merge_block(&target, &view) && constant ? view.background : NULL;
     }
 }
 
-void sparse_pile(const struct sparse_layout *layout, const void *base, size_t *at, size_t messages, void *dense)
+void sparse_pile(const struct sparse_layout *layout, const void *base, size_t *at, size_t messages, bool past, void *dense)
 {
+    const struct pile pile = {layout->operator, base, at, messages};
     unsigned char *to = dense;
     for (size_t block = 0; block < layout->blocks; block++) {
-        pile_block(layout, block, base, at, messages, to);
+        size_t index = lone(&pile);
+        if (index == messages || !prevails(&pile, index)) add_up(&pile, layout, block, to);
+        else (past ? sparse_decode_past : sparse_decode)(layout, block, 1, pile.base + at[index], to);
+        for (size_t i = 0; i < messages; i++) at[i] += nth(&pile, i).bytes;
         to += sparse_block_elements(layout, block) * layout->operator->size;
     }
 }

@@ -147,7 +147,7 @@ void sparse_slice_pile(struct sparse_slice *s, struct sparse_span span, struct s
     for_parts(s, span, part) {
         struct sparse_layout layout = layout_of(s, part);
         for (size_t rank = 0; rank < ranks; rank++) all->at[rank] += SPARSE_MARK;
-        sparse_pile(&layout, all->base, all->at, ranks, output_of(s, part)); /* leaves them at the next part */
+        sparse_pile(&layout, all->base, all->at, ranks, s->past, output_of(s, part)); /* leaves them at the next part */
     }
 }
 

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * sparse_pile_test.c: the messages of several ranks added up block by block, against the operator's own loop, bit by bit: blocks that
+ * one rank alone fills, or some, or none, between constants that change something and constants that do not. Runs with every set of
+ * kernels (LUCID_SIMD). */
+#include "sparse_vectors.h"
+
+#include "unit.h"
+
+enum { RANKS = 5, BLOCKS = 12, KINDS = 64, AROUND = 64 };
+
+struct pile {
+    struct sparse_operator operator;
+    struct sparse_layout layout;
+    size_t count, bytes, ranks, at[RANKS], length[RANKS];
+    unsigned char *vector, *expected, *messages, *result, *before, *kinds;
+};
+
+static void pile_init(struct pile *p, size_t count, size_t ranks)
+{
+    size_t size = p->operator.size;
+    p->count = count;
+    p->ranks = ranks;
+    p->bytes = count * size;
+    sparse_layout_init(&p->layout, &p->operator, count, BLOCKS);
+    p->vector = vectors_alloc(p->bytes, 1);
+    p->expected = vectors_alloc(p->bytes, 1);
+    p->result = vectors_alloc(p->bytes + 2 * AROUND, 1);
+    p->before = vectors_alloc(p->bytes + 2 * AROUND, 1);
+    p->kinds = vectors_alloc(KINDS * size, 0);
+    p->messages = vectors_alloc(ranks * sparse_bound(&p->layout, 0, p->layout.blocks), 1);
+    vectors_fill(&p->operator, SPECIAL, 0, 5, KINDS, p->kinds);
+}
+
+static void pile_cleanup(struct pile *p)
+{
+    unsigned char *odd[] = {p->vector, p->expected, p->result, p->before, p->messages};
+    for (size_t i = 0; i < COUNT_OF(odd); i++) vectors_free(odd[i], 1);
+    vectors_free(p->kinds, 0);
+}
+
+/** Zeros mostly, as a program has them; any other value, the same for all ranks or not. */
+static void make_constant(const struct pile *p, uint64_t how, uint64_t own, unsigned char *block, size_t count)
+{
+    size_t size = p->operator.size, kind = how % 3 == 1 ? how / 3 % KINDS : own % KINDS;
+    for (size_t i = 0; i < count; i++)
+        if (how % 3 == 0) memset(block + i * size, 0, size);
+        else memcpy(block + i * size, p->kinds + kind * size, size);
+}
+
+/** What a rank has in a block: mostly, one rank has something and the others a constant. */
+static void make_vector(const struct pile *p, size_t rank, uint64_t seed)
+{
+    static const enum pattern patterns[] = {ALL_DIFFERENT, SPECIAL, RANDOM, RANDOM_HALF, FEW_VALUES};
+    uint64_t common = seed, own = seed + 1000 * (rank + 1);
+    for (size_t block = 0; block < p->layout.blocks; block++) {
+        size_t start = sparse_layout_start(&p->layout, block), n = sparse_layout_start(&p->layout, block + 1) - start;
+        unsigned char *to = p->vector + start * p->operator.size;
+        uint64_t owner = unit_random(&common) % (p->ranks + 2), how = unit_random(&common), mine = unit_random(&own);
+        bool all = owner > p->ranks, fills = rank == owner || (all && mine % 2);
+        if (fills) vectors_fill(&p->operator, patterns[how % COUNT_OF(patterns)], (unsigned)(mine % 2), mine, n, to);
+        else make_constant(p, how, mine, to, n);
+    }
+}
+
+static void check_pile(struct pile *p, uint64_t seed, bool past)
+{
+    size_t used = 0;
+    for (size_t rank = 0; rank < p->ranks; rank++) {
+        make_vector(p, rank, seed);
+        p->at[rank] = used;
+        p->length[rank] = sparse_encode(&p->layout, 0, p->layout.blocks, p->vector, false, p->messages + used, NULL);
+        used += p->length[rank];
+        if (rank == 0) memcpy(p->expected, p->vector, p->bytes);
+        else vectors_reference(&p->operator, p->expected, p->vector, p->count, p->expected);
+    }
+    for (size_t i = 0; i < p->bytes + 2 * AROUND; i++) p->before[i] = (unsigned char)unit_random(&seed);
+    memcpy(p->result, p->before, p->bytes + 2 * AROUND);
+    sparse_pile(&p->layout, p->messages, p->at, p->ranks, past, p->result + AROUND);
+    used = 0;
+    for (size_t rank = 0; rank < p->ranks; rank++) assert_int_equal(p->at[rank], used += p->length[rank]);
+    assert_int_equal(vectors_differ(&p->operator, p->result + AROUND, p->expected, p->count), p->count);
+    assert_int_equal(vectors_padding_differs(&p->operator, p->result + AROUND, p->before + AROUND, p->count), p->count);
+    assert_memory_equal(p->result, p->before, AROUND);
+    assert_memory_equal(p->result + AROUND + p->bytes, p->before + AROUND + p->bytes, AROUND);
+}
+
+#ifdef LUCID_SANITIZED
+#define SEEDS 2
+#else
+#define SEEDS 8
+#endif
+
+static void test_every_operator(void **state)
+{
+    static const size_t counts[] = {5, 700, 6000};
+    struct pile p;
+    const char *name;
+    for (unsigned at = 0; vectors_operator(at, &p.operator, &name); at++)
+        for (size_t i = 0; i < 2 * COUNT_OF(counts); i++) {
+            pile_init(&p, counts[i / 2], i % 2 ? RANKS : 1 + i / 2);
+            for (uint64_t seed = 1; seed <= SEEDS; seed++) check_pile(&p, seed * (at + 1), seed % 2 == 0);
+            pile_cleanup(&p);
+        }
+}
+
+/** One rank's zeros of the other sign, or a signalling NaN, among zeros: they change. */
+static void test_what_changes_is_not_taken_over(void **state)
+{
+    static const uint64_t bits[] = {0x8000000000000000u, 0x7ff0000000000001u, 0xfff4000000000000u};
+    struct pile p;
+    assert_true(sparse_operator_predefined(SPARSE_SUM, SPARSE_DOUBLE, &p.operator));
+    for (size_t i = 0; i < 3 * COUNT_OF(bits); i++) {
+        pile_init(&p, 900, 3);
+        size_t used = 0;
+        for (size_t rank = 0; rank < 3; rank++) {
+            memset(p.vector, 0, p.bytes);
+            if (rank == i / COUNT_OF(bits)) {
+                vectors_fill(&p.operator, ALL_DIFFERENT, 0, i, p.count, p.vector);
+                memcpy(p.vector + 8 * (p.count - 1), &bits[i % COUNT_OF(bits)], 8);
+            }
+            p.at[rank] = used;
+            used += sparse_encode(&p.layout, 0, p.layout.blocks, p.vector, false, p.messages + used, NULL);
+            if (rank == 0) memcpy(p.expected, p.vector, p.bytes);
+            else vectors_reference(&p.operator, p.expected, p.vector, p.count, p.expected);
+        }
+        sparse_pile(&p.layout, p.messages, p.at, 3, i % 2, p.result);
+        assert_memory_equal(p.result, p.expected, p.bytes);
+        assert_memory_not_equal(p.result + 8 * (p.count - 1), &bits[i % COUNT_OF(bits)], 8);
+        pile_cleanup(&p);
+    }
+}
+
+int main(void)
+{
+    if (vectors_lack_kernels()) return 77;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_operator),
+        cmocka_unit_test(test_what_changes_is_not_taken_over),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
