@@ -2,7 +2,7 @@
 /* See sparse_state.h. */
 #include "sparse_state.h"
 
-#include <stdlib.h>
+#include "sparse_memory.h"
 
 enum { STALE_AFTER = 16 };
 
@@ -61,12 +61,13 @@ void *sparse_state_borrow(struct sparse_state *state, const struct sparse_parame
         scratch->lent = true;
         return scratch->memory;
     }
-    return parameters->allocate ? parameters->allocate(parameters->memory_context, bytes) : malloc(bytes);
+    if (parameters->allocate) return parameters->allocate(parameters->memory_context, bytes);
+    return sparse_memory_take(bytes, !scratch->lent && bytes <= parameters->keep);
 }
 
 static void plain_release(void *context, void *memory)
 {
-    free(memory);
+    sparse_memory_give(memory);
 }
 
 static void drop(struct sparse_scratch *scratch)
