@@ -144,7 +144,9 @@ static bool make_room(struct sparse_collective *c)
     if (!make_offsets(c)) return false;
     sparse_plan_init(&c->plan, &c->call, c->offset, c->elements, c->parameters.slice_bytes);
     c->memory_bytes = sparse_plan_memory(&c->plan);
-    c->memory = sparse_state_borrow(c->call.state, &c->parameters, c->memory_bytes);
+    bool long_one = c->elements * c->call.operator.size >= c->parameters.past_bytes;
+    bool large = long_one && sparse_near(&c->parameters.rates, c->call.transport->size); /* over a network nothing is gained */
+    c->memory = sparse_state_borrow(c->call.state, &c->parameters, c->memory_bytes, large);
     return c->memory != NULL;
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #define LARGE ((size_t)2 << 20) /* a large page of x86-64, and of aarch64 with pages of 4 KiB */
+#define SMALL 4096
 
 struct front {
     size_t mapped; /* bytes with the front; 0: by malloc */
@@ -25,6 +26,7 @@ static struct front *map(size_t bytes)
     if (before > 0) (void)munmap(all, before);
     if (before < LARGE) (void)munmap(all + before + bytes, LARGE - before);
     (void)madvise(all + before, bytes, MADV_HUGEPAGE); /* an offer: without, it is as good as malloc's */
+    for (size_t at = 0; at < bytes; at += SMALL) ((volatile char *)all + before)[at] = 0;
     return (struct front *)(void *)(all + before);
 }
 #else
@@ -34,12 +36,12 @@ static struct front *map(size_t bytes)
 }
 #endif
 
-void *sparse_memory_take(size_t bytes, bool stays)
+void *sparse_memory_take(size_t bytes, bool large)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = (bytes + sizeof(struct front) + page - 1) / page * page;
     struct front *front = NULL;
     if (bytes > SIZE_MAX - 2 * LARGE) return NULL;
-    if (stays && bytes >= LARGE) front = map(whole);
+    if (large && bytes >= LARGE) front = map(whole);
     size_t mapped = front ? whole : 0;
     if (!front) front = malloc(sizeof *front + bytes);
     if (!front) return NULL;

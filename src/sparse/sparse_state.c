@@ -54,7 +54,7 @@ bool sparse_class_stale(const struct sparse_class *class)
     return class->observed && class->since == STALE_AFTER;
 }
 
-void *sparse_state_borrow(struct sparse_state *state, const struct sparse_parameters *parameters, size_t bytes)
+void *sparse_state_borrow(struct sparse_state *state, const struct sparse_parameters *parameters, size_t bytes, bool large)
 {
     struct sparse_scratch *scratch = &state->scratch;
     if (scratch->memory && !scratch->lent && scratch->bytes >= bytes) {
@@ -62,7 +62,7 @@ void *sparse_state_borrow(struct sparse_state *state, const struct sparse_parame
         return scratch->memory;
     }
     if (parameters->allocate) return parameters->allocate(parameters->memory_context, bytes);
-    return sparse_memory_take(bytes, !scratch->lent && bytes <= parameters->keep);
+    return sparse_memory_take(bytes, large && !scratch->lent && bytes <= parameters->keep);
 }
 
 static void plain_release(void *context, void *memory)

@@ -52,8 +52,8 @@ void sparse_class_answer(struct sparse_class *class, enum sparse_kind kind, bool
 void sparse_class_learn(struct sparse_class *class, const struct sparse_record *record);
 bool sparse_class_stale(const struct sparse_class *class);
 
-/* Memory of at least `bytes` bytes: the state's, or new. */
-void *sparse_state_borrow(struct sparse_state *state, const struct sparse_parameters *parameters, size_t bytes);
+/* Memory of at least `bytes` bytes: the state's, or new; then in large pages if `large` and the state will keep it. */
+void *sparse_state_borrow(struct sparse_state *state, const struct sparse_parameters *parameters, size_t bytes, bool large);
 void sparse_state_return(struct sparse_state *state, const struct sparse_parameters *parameters, void *memory, size_t bytes);
 
 struct sparse_choice {

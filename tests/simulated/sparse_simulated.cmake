@@ -13,3 +13,7 @@ lucid_add_sparse_simulation(sparse_faults_test ${simulated}/sparse_faults_test.c
 lucid_add_sparse_simulation(sparse_choice_test ${simulated}/sparse_choice_test.c)
 lucid_add_sparse_simulation(sparse_overlap_test ${simulated}/sparse_overlap_test.c)
 lucid_add_sparse_simulation(sparse_links_test ${simulated}/sparse_links_test.c)
+lucid_add_sparse_simulation(sparse_pages_test ${simulated}/sparse_pages_test.c)
+if(TARGET sparse_pages_test)
+  target_link_options(sparse_pages_test PRIVATE LINKER:--wrap=sparse_memory_take,--wrap=sparse_state_borrow)
+endif()

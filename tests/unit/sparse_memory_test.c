@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * sparse_memory_test.c: memory for messages is as large as asked for, gone when given back, and of large pages where it stays. */
+ * sparse_memory_test.c: memory for messages is as large as asked for, gone when given back, and in large pages where
+ * they are asked for. */
 #include "sparse_memory.h"
 
 #include <errno.h>
@@ -47,17 +48,32 @@ static void test_all_of_it_can_be_used(void **state)
     sparse_memory_give(NULL);
 }
 
-static void test_large_pages_where_it_stays(void **state)
+static void test_large_pages_where_asked_for(void **state)
 {
     if (!has_large_pages()) skip();
-    static const struct { size_t bytes; bool stays, large; } cases[] = {
+    static const struct { size_t bytes; bool wanted, large; } cases[] = {
         {8 * MIB, true, true}, {2 * MIB, true, true}, {8 * MIB, false, false}, {MIB, true, false}};
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        void *memory = sparse_memory_take(cases[i].bytes, cases[i].stays);
+        void *memory = sparse_memory_take(cases[i].bytes, cases[i].wanted);
         assert_non_null(memory);
         assert_int_equal(wants_large_pages(memory), cases[i].large);
         sparse_memory_give(memory);
     }
+}
+
+/** Clearing a large page takes long: it is done before anything is timed. */
+static void test_large_pages_are_there_at_once(void **state)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    unsigned char there[16];
+    char *memory = sparse_memory_take(8 * MIB, true);
+    assert_non_null(memory);
+    for (size_t mib = 1; mib < 8; mib++) {
+        uintptr_t at = (uintptr_t)(memory + mib * MIB) / page * page;
+        assert_int_equal(mincore((void *)at, COUNT_OF(there) * page, there), 0);
+        for (size_t i = 0; i < COUNT_OF(there); i++) assert_true(there[i] & 1);
+    }
+    sparse_memory_give(memory);
 }
 
 static void test_it_is_gone_when_given_back(void **state)
@@ -84,7 +100,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_of_it_can_be_used),
-        cmocka_unit_test(test_large_pages_where_it_stays),
+        cmocka_unit_test(test_large_pages_where_asked_for),
+        cmocka_unit_test(test_large_pages_are_there_at_once),
         cmocka_unit_test(test_it_is_gone_when_given_back),
         cmocka_unit_test(test_too_much),
     };
