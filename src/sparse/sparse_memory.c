@@ -24,7 +24,7 @@ static struct front *map(size_t bytes)
     if (all == MAP_FAILED) return NULL;
     size_t before = (LARGE - (uintptr_t)all % LARGE) % LARGE;
     if (before > 0) (void)munmap(all, before);
-    if (before < LARGE) (void)munmap(all + before + bytes, LARGE - before);
+    (void)munmap(all + before + bytes, LARGE - before);
     (void)madvise(all + before, bytes, MADV_HUGEPAGE); /* an offer: without, it is as good as malloc's */
     for (size_t at = 0; at < bytes; at += SMALL) ((volatile char *)all + before)[at] = 0;
     return (struct front *)(void *)(all + before);
