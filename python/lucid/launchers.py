@@ -101,11 +101,17 @@ def program_word(command: List[str], launcher: Optional[Launcher]) -> Optional[s
         return command[i] if i < len(command) else None
     if launcher.family == "slurm":
         return None
+    i = options_end(command, launcher)
+    return command[i] if i < len(command) else None
+
+
+def options_end(command: List[str], launcher: Launcher) -> int:
+    """Index of the first word behind the options of an mpirun: its program, if there is one."""
     i = launcher.index + 1
     while i < len(command) and command[i].startswith("-"):
         option = command[i].lstrip("-")
         i += 1 if "=" in option or option in _NONE else 3 if option in _TWO else 2 if option in _ONE else 1
-    return command[i] if i < len(command) else None
+    return min(i, len(command))
 
 
 def with_variables(command: List[str], launcher: Optional[Launcher], variables: Dict[str, str], preload: str,

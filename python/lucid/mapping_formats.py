@@ -164,10 +164,20 @@ def rankfile(ranks: Sequence[int], machine: Machine) -> str:
 
 def rankfile5(ranks: Sequence[int], machine: Machine) -> str:
     """Open MPI 5.0 and PRRTE: the same lines, but places that overlap are refused unless nothing is bound."""
-    overlap = len(set(zip(machine.node_of(), machine.slots))) < machine.size or \
-        any(slot and not slot.isdigit() for slot in machine.slots)
     return _rankfile(ranks, machine, f"mpirun -n {len(ranks)} --map-by rankfile:file=FILE "
-                     f"{'--bind-to none ' if overlap else ''}PROGRAM", "Open MPI 5.0")
+                     f"{'--bind-to none ' if overlapping(machine) else ''}PROGRAM", "Open MPI 5.0")
+
+
+def overlapping(machine: Machine) -> bool:
+    """Whether some places of a machine may share a core."""
+    return len(set(zip(machine.node_of(), machine.slots))) < machine.size or \
+        any(slot and not slot.isdigit() for slot in machine.slots)
+
+
+def prrte_reads(path: str) -> bool:
+    """Whether PRRTE 3.0 reads a rankfile of this path: it takes what is behind a dash, a colon or a comma for something else, and
+    the letters "pe", anywhere, for an order to bind, which --bind-to none then contradicts."""
+    return re.fullmatch(r"[A-Za-z0-9_./]+", path) is not None and "pe" not in path.lower()
 
 
 def _rankfile(ranks: Sequence[int], machine: Machine, command: str, what: str) -> str:

@@ -11,35 +11,41 @@ import sys
 import textwrap
 from typing import Callable, List
 
-from . import launchers, mapping, reports, units
+from . import launchers, mapping, mapping_formats, reports, units
 from .errors import LucidError
 
-# what the user has said of placement makes way for the rankfile in the second run; binding stays
+# what the user has said of placement makes way for the rankfile in the second run
 _VALUED = {"map-by", "rank-by", "rankfile", "rf"}
 _BARE = {"bynode", "byslot", "bycore", "bysocket", "nolocal"}
 
 
-def without_placement(words: List[str]) -> List[str]:
-    """An mpirun's words without those that say where ranks go."""
+def without_placement(words: List[str], valued=frozenset(_VALUED)) -> List[str]:
+    """An mpirun's options without those that say where ranks go."""
     kept: List[str] = []
     i = 0
     while i < len(words):
         option = words[i].lstrip("-") if words[i].startswith("-") else ""
-        if option in _VALUED:
+        if option in valued:
             i += 2
             continue
-        if option not in _BARE and option.split("=")[0] not in _VALUED:
+        if option not in _BARE and option.split("=")[0] not in valued:
             kept.append(words[i])
         i += 1
     return kept
 
 
-def placed_command(command: List[str], rankfile: str) -> List[str]:
-    """The command with its ranks placed by a rankfile."""
+def placed_command(command: List[str], rankfile: str, shared: bool = True) -> List[str]:
+    """The command with its ranks placed by a rankfile. The user's --bind-to stays, unless places are `shared`: PRRTE refuses cores
+    that are given twice while it is to bind anything."""
     launcher = launchers.find(command)
-    head, rest = command[:launcher.index + 1], without_placement(command[launcher.index + 1:])
-    options = ["-rf", rankfile] if _is_4(launcher.version) else ["--map-by", "rankfile:file=" + rankfile, "--bind-to", "none"]
-    return head + options + rest
+    end = launchers.options_end(command, launcher)
+    head, options, program = command[:launcher.index + 1], without_placement(command[launcher.index + 1:end]), command[end:]
+    if _is_4(launcher.version):
+        return [*head, "-rf", rankfile, *options, *program]
+    words = ["--map-by", "rankfile:file=" + rankfile]
+    if shared or not any(word.lstrip("-").split("=")[0] == "bind-to" for word in options if word.startswith("-")):
+        words, options = [*words, "--bind-to", "none"], without_placement(options, frozenset({"bind-to"}))
+    return [*head, *words, *options, *program]
 
 
 def _is_4(version: str) -> bool:
@@ -81,7 +87,7 @@ def _twice(arguments, whole: reports.Directory, once: Callable) -> int:
     rankfile = os.path.join(whole.path, "rankfile")
     form = "rankfile" if _is_4(launchers.find(arguments.program).version) else "rankfile5"
     reports.write_whole(rankfile, problem.text(found, form).encode())
-    code = _run_placed(arguments, whole.shown, rankfile, once)
+    code = _run_placed(arguments, whole.shown, rankfile, mapping_formats.overlapping(problem.machine), once)
     if code == 0:
         _compare(whole, before)
     return code
@@ -96,18 +102,19 @@ def clear(directory: str, force: bool) -> None:
         os.unlink(path)
 
 
-def _run_placed(arguments, directory: str, rankfile: str, once: Callable) -> int:
-    """The second run. PRRTE 3.0 does not take a rankfile with a dash anywhere in its path: then it gets a copy under a relative
-    name in the current directory, which mpirun shares."""
-    if "-" not in rankfile or _is_4(launchers.find(arguments.program).version):
-        return once(_part(arguments, directory, "after", placed_command(arguments.program, rankfile)))
-    plain = f".lucid_rankfile_{os.getpid()}"
+def _run_placed(arguments, directory: str, rankfile: str, shared: bool, once: Callable) -> int:
+    """The second run. Where PRRTE does not read the rankfile because of its path it gets a copy under a relative name in the current
+    directory, which mpirun shares."""
+    command = arguments.program
+    if mapping_formats.prrte_reads(rankfile) or _is_4(launchers.find(command).version):
+        return once(_part(arguments, directory, "after", placed_command(command, rankfile, shared)))
+    name = f".lucid_rankfile_{os.getpid()}"
     try:
-        shutil.copyfile(rankfile, plain)
-        return once(_part(arguments, directory, "after", placed_command(arguments.program, plain)))
+        shutil.copyfile(rankfile, name)
+        return once(_part(arguments, directory, "after", placed_command(command, name, shared)))
     finally:
-        if os.path.exists(plain):
-            os.unlink(plain)
+        if os.path.exists(name):
+            os.unlink(name)
 
 
 def _part(arguments, directory: str, name: str, command: List[str]):

@@ -68,6 +68,13 @@ def test_slots(call, tmp_path, changes, nodes, slots):
     assert {line.split("slot=")[1] for line in lines[1:]} == slots and "--bind-to none" in lines[0]
 
 
+@pytest.mark.parametrize("form, name, said", [("rankfile5", "ranks.txt", 0), ("rankfile5", "my-ranks", 1), ("rankfile5", "Peter", 1),
+                                              ("rankfile", "my-ranks", 0)])
+def test_names_that_prrte_does_not_read(call, tmp_path, form, name, said):
+    done = call("map", write_session(tmp_path / "s.json", round_robin(8, 2)), "--format", form, "-o", name)
+    assert done.code == 0 and (done.err + done.out).count("PRRTE 3.0 does not read it by this name") == said
+
+
 def test_slots_that_nobody_knows(call, tmp_path):
     data = round_robin(8, 2)
     for node in data["nodes"]:

@@ -51,10 +51,10 @@ class Job:
         """The launcher's options for a rankfile."""
         if self.old:
             return ["-rf", path]
-        plain = os.path.join(self.home, "..", os.path.basename(self.home).replace("-", "_") + ".ranks")
-        shutil.copyfile(path, plain) # PRRTE 3.0 does not take a path with a dash in it
+        plain = "/var/tmp/lucid_%d.ranks" % os.getpid()
+        shutil.copyfile(path, plain) # PRRTE 3.0 does not take a path with a dash, or "pe", in it
         self.copies.append(plain)
-        return ["--map-by", "rankfile:file=" + os.path.normpath(plain), *options]
+        return ["--map-by", "rankfile:file=" + plain, *options]
 
     def rankfile(self, report, *options):
         """The path of a rankfile for the order that `lucid map` makes with these options, and everything about that order."""

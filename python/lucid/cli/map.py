@@ -11,7 +11,7 @@ from typing import List, Optional
 
 from .. import __version__, mapping, reports, units
 from ..errors import LucidError
-from ..mapping_formats import FORMATS, inverse, parse_fixed, parse_permutation, read_text
+from ..mapping_formats import FORMATS, inverse, parse_fixed, parse_permutation, prrte_reads, read_text
 from ..mapping_library import ALGORITHMS
 from ..mapping_machine import processes, read_hosts
 from . import options
@@ -173,6 +173,8 @@ def _summary(problem: mapping.Problem, found: mapping.Mapping, arguments) -> Lis
         lines.append(f"       {what}, in {units.seconds(found.seconds)}")
     if arguments.output:
         lines.append(f"       {arguments.format or 'permutation'} in {arguments.output}")
+        if arguments.format == "rankfile5" and not prrte_reads(arguments.output):
+            lines.append("       PRRTE 3.0 does not read it by this name (letters, digits, _ . / only, no \"pe\"): give mpirun another")
     return lines
 
 
