@@ -10,6 +10,7 @@ enum {
     REHEARSALS = 3,    /* agreements that are measured, of AGAIN calls */
     WAITS = 4,         /* calls before dense forms are tried */
     OFTEN = 8,         /* every so many of the first calls the second best runs, if it is nearly as good */
+    SETTLES = 32,      /* calls after a change in which the former best runs again */
     AGAIN = 64,        /* every so many calls, and at the 4th, 8th, 16th ..., the second best runs, if it is near */
 };
 /* Who is predicted to take so many times as long as the best of ours is not tried. The library's routine is the one whose inside
@@ -45,7 +46,7 @@ struct sparse_trial *sparse_trials_at(struct sparse_trials *trials, int kind, si
     }
     if (!found) {
         found = oldest;
-        *found = (struct sparse_trial){.key = key, .incumbent = -1};
+        *found = (struct sparse_trial){.key = key, .incumbent = -1, .former = -1};
     }
     found->used = ++trials->now;
     return found;
@@ -197,6 +198,26 @@ static bool doubtful(const struct sparse_trial *trial)
     return (trial->calls >= WAITS && (trial->calls & (trial->calls - 1)) == 0) || trial->calls % AGAIN == 0;
 }
 
+/* Several where the best changes more than once before the first of them is settled: the former best is who was best before all. */
+static void change(struct sparse_trial *trial, int best)
+{
+    if (best == trial->incumbent) return;
+    if (trial->former < 0 || trial->calls - trial->changed > SETTLES) trial->former = trial->incumbent;
+    if (trial->former == best) trial->former = -1;
+    trial->incumbent = best;
+    trial->changed = trial->calls;
+}
+
+/* Whether it is the former best's turn. A few calls that another program disturbed take the place of the best away from who has it, and
+ * nothing would show that it is quick again: it runs at the 2nd, 4th, 8th ... call after the change, and ranks ask each other till then. */
+static bool seen_again(const struct sparse_trial *trial, const struct sparse_contest *c, bool *open)
+{
+    uint32_t since = trial->calls - trial->changed;
+    if (trial->former < 0 || since > SETTLES || !isfinite(c->cost[trial->former])) return false;
+    *open = true;
+    return since >= 2 && (since & (since - 1)) == 0;
+}
+
 int sparse_trial_choose(struct sparse_trial *trial, const struct sparse_contest *contest, bool *open)
 {
     const double *cost = contest->cost;
@@ -205,7 +226,8 @@ int sparse_trial_choose(struct sparse_trial *trial, const struct sparse_contest 
     trial->calls++;
     if (next >= 0) return next;
     int best = best_of(trial, contest, -1);
-    trial->incumbent = best;
+    change(trial, best);
+    if (seen_again(trial, contest, open)) return trial->former;
     bool often = trial->calls <= AGAIN && trial->calls % OFTEN == 0, rarely = doubtful(trial);
     if (!often && !rarely) return best;
     if (best == 0 && rarely) {

@@ -36,7 +36,9 @@ struct sparse_trial {
     uint32_t used; /* when last */
     uint32_t calls;
     int incumbent;
-    double asking; /* seconds of the agreement */
+    int former;       /* who was the incumbent before the last changes; -1: nobody */
+    uint32_t changed; /* the call of the last change */
+    double asking;    /* seconds of the agreement */
     struct sparse_contender contender[SPARSE_CONTENDERS];
 };
 

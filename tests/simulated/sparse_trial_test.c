@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * sparse_trial_test.c: who of several contenders runs, by what they have taken so far.
+ */
+#include <math.h>
+
+#include "sparse_trial.h"
+#include "unit.h"
+
+/* One call of a contest in which contender i takes seconds[i]. Who ran. */
+static int contend(struct sparse_trials *trials, struct sparse_trial *trial, const struct sparse_contest *contest, const double *seconds)
+{
+    bool open;
+    int i = sparse_trial_choose(trial, contest, &open);
+    sparse_trials_begin(trials, trial, i, contest->cost[i], 0, 0);
+    sparse_trials_end(trials, seconds[i]);
+    sparse_trials_learn(trials, trials->times);
+    return i;
+}
+
+/* Both of its first calls take twice as long as the others will: who is nearly as good is given two more. */
+static void test_disturbed(void **state)
+{
+    const struct sparse_contest contest = {.n = 3, .dense = 3, .cost = {6, 3, 4}, .margin = 1.1, .dense_margin = 1.1};
+    const double usual[] = {8, 3, 5}, disturbed[] = {8, 6, 5};
+    struct sparse_trials trials = {0};
+    struct sparse_trial *trial = sparse_trials_at(&trials, 1, 1 << 20, 0.01, 1);
+    int seen = 0, right = 0;
+    for (int call = 0; call < 20; call++) {
+        int ran = contend(&trials, trial, &contest, seen < 2 ? disturbed : usual);
+        seen += ran == 1;
+        right += call >= 10 && ran == 1;
+    }
+    assert_in_range(right, 8, 10);
+}
+
+/* The library's routine takes three quarters more than a dense form in its first calls, and then half as long: it is found again. */
+static void test_library_is_seen_again(void **state)
+{
+    const struct sparse_contest contest = {.n = 3, .dense = 2, .cost = {4, 9, 4}, .margin = 1.1, .dense_margin = 1.1};
+    const double first[] = {7, 9, 4}, later[] = {2, 9, 4};
+    struct sparse_trials trials = {0};
+    struct sparse_trial *trial = sparse_trials_at(&trials, 1, 1 << 24, 1, 1);
+    for (int call = 0; call < 12; call++) (void)contend(&trials, trial, &contest, first);
+    assert_int_equal(trial->incumbent, 2);
+    for (int call = 0; call < 128; call++) (void)contend(&trials, trial, &contest, later);
+    assert_int_equal(trial->incumbent, 0);
+}
+
+/* Encoded, it is expected to take longer than the library's routine, but less than in dense form: it is tried after a few calls of that. Not
+ * where encoding saves nothing, nor in a dense form where the library's routine takes microseconds and asking as many. */
+static void test_formulas_are_doubted(void **state)
+{
+    const struct sparse_contest contest = {.n = 3, .dense = 2, .cost = {4, 5, 8}, .margin = 1.1, .dense_margin = 1.1};
+    const double seconds[] = {4, 2, 3};
+    struct sparse_trials trials = {0};
+    struct sparse_trial *trial = sparse_trials_at(&trials, 1, 1 << 20, 0.01, 1);
+    for (int call = 0; call < 4; call++) assert_int_equal(contend(&trials, trial, &contest, seconds), 0);
+    for (int call = 0; call < 20; call++) (void)contend(&trials, trial, &contest, seconds);
+    assert_int_equal(trial->incumbent, 1);
+    struct sparse_contest brief = {.n = 3, .dense = 2, .cost = {4e-5, 5e-5, 5e-5}, .asking = 3e-5, .margin = 1.1, .dense_margin = 1.1};
+    const double moments[] = {4e-5, 2e-5, 3e-5};
+    trial = sparse_trials_at(&trials, 2, 1 << 20, 0.01, 1);
+    for (int call = 0; call < 24; call++) assert_int_equal(contend(&trials, trial, &brief, moments), 0);
+    brief.asking = 1e-6;
+    for (int call = 0; call < 24; call++) assert_int_not_equal(contend(&trials, trial, &brief, moments), 1);
+    assert_int_equal(trial->incumbent, 2);
+}
+
+/* The best takes three times as long for some calls, and another one takes its place, which does, too. It has it back soon afterwards, and
+ * while that is open ranks ask each other. Nobody comes back who stays slow, nor runs often. */
+static void test_disturbed_later(void **state)
+{
+    const struct sparse_contest contest = {.n = 4, .dense = 2, .cost = {6, 3, 5, 5}, .margin = 1.1, .dense_margin = 1.1};
+    const double usual[] = {20, 4, 6, 6.5}, disturbed[] = {60, 12, 18, 19.5}, slow[] = {20, 40, 6, 6.5};
+    for (int calls = 5; calls <= 12; calls++) {
+        struct sparse_trials trials = {0};
+        struct sparse_trial *trial = sparse_trials_at(&trials, 1, 1 << 24, 0.25, 1.5);
+        for (int call = 0; call < 900; call++) (void)contend(&trials, trial, &contest, usual);
+        assert_int_equal(trial->incumbent, 1);
+        for (int call = 0; call < calls; call++) (void)contend(&trials, trial, &contest, disturbed);
+        for (int call = 0; call < 32; call++) {
+            bool open, was = trial->incumbent != 1;
+            struct sparse_trial copy = *trial;
+            (void)sparse_trial_choose(&copy, &contest, &open);
+            assert_true(open || !was || copy.incumbent == 1);
+            (void)contend(&trials, trial, &contest, usual);
+        }
+        assert_int_equal(trial->incumbent, 1);
+        int again = 0;
+        for (int call = 0; call < 200; call++) again += contend(&trials, trial, &contest, slow) == 1;
+        assert_int_not_equal(trial->incumbent, 1);
+        assert_in_range(again, 5, 20);
+    }
+}
+
+static void test_trials(void **state)
+{
+    const struct sparse_contest contest = {.n = 5, .dense = 4, .cost = {4, 1, 3, INFINITY, 2.5}, .margin = 1.1, .dense_margin = 1.1};
+    struct sparse_trials trials = {0};
+    struct sparse_trial *trial = sparse_trials_at(&trials, 1, 1 << 20, 0.01, 1);
+    unsigned ran[SPARSE_CONTENDERS] = {0};
+    bool open;
+    assert_ptr_equal(sparse_trials_at(&trials, 1, (1 << 20) + 8, 0.011, 1), trial);
+    assert_ptr_not_equal(sparse_trials_at(&trials, 2, 1 << 20, 0.01, 1), trial);
+    assert_ptr_not_equal(sparse_trials_at(&trials, 1, 1 << 21, 0.01, 1), trial);
+    assert_ptr_not_equal(sparse_trials_at(&trials, 1, 1 << 20, 0.0001, 1), trial);
+    for (int call = 0; call < 60; call++) {
+        int i = sparse_trial_choose(trial, &contest, &open);
+        assert_true(call > 0 || open); /* others are to be tried */
+        ran[i]++;
+        sparse_trials_begin(&trials, trial, i, contest.cost[i], 0, 0);
+        sparse_trials_end(&trials, i == 1 ? 12 : i == 0 ? 5 : 6); /* the second is twelve times as slow as predicted */
+        sparse_trials_learn(&trials, trials.times);
+    }
+    assert_false(open);
+    assert_int_equal(ran[1], 2);
+    assert_int_equal(ran[3], 0);
+    assert_true(ran[0] > 40); /* 5 s against 6, which was found out */
+    assert_true(fabs(sparse_trial_expected(trial, 1, 1) - 12) < 1e-3);
+    for (int i = 1; i <= SPARSE_TRIALS; i++) (void)sparse_trials_at(&trials, 0, (size_t)1 << (16 + i), 0.5, 1);
+    assert_int_equal(sparse_trials_at(&trials, 1, 1 << 20, 0.01, 1)->contender[0].tried, 0); /* was not used for longest */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_trials),
+        cmocka_unit_test(test_disturbed),
+        cmocka_unit_test(test_disturbed_later),
+        cmocka_unit_test(test_formulas_are_doubted),
+        cmocka_unit_test(test_library_is_seen_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
