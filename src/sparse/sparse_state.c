@@ -54,17 +54,6 @@ bool sparse_class_stale(const struct sparse_class *class)
     return class->observed && class->since == STALE_AFTER;
 }
 
-void *sparse_state_borrow(struct sparse_state *state, const struct sparse_parameters *parameters, size_t bytes, bool large)
-{
-    struct sparse_scratch *scratch = &state->scratch;
-    if (scratch->memory && !scratch->lent && scratch->bytes >= bytes) {
-        scratch->lent = true;
-        return scratch->memory;
-    }
-    if (parameters->allocate) return parameters->allocate(parameters->memory_context, bytes);
-    return sparse_memory_take(bytes, large && !scratch->lent && bytes <= parameters->keep);
-}
-
 static void plain_release(void *context, void *memory)
 {
     sparse_memory_give(memory);
@@ -74,6 +63,28 @@ static void drop(struct sparse_scratch *scratch)
 {
     if (scratch->memory) scratch->release(scratch->context, scratch->memory);
     *scratch = (struct sparse_scratch){0};
+}
+
+static void *lend(struct sparse_scratch *scratch)
+{
+    scratch->lent = true;
+    return scratch->memory;
+}
+
+void *sparse_state_borrow(struct sparse_state *state, const struct sparse_parameters *parameters, size_t bytes, bool large)
+{
+    struct sparse_scratch *scratch = &state->scratch;
+    bool suffices = scratch->memory && !scratch->lent && scratch->bytes >= bytes;
+    state->large |= large;
+    bool stays = !parameters->allocate && !scratch->lent && bytes <= parameters->keep;
+    bool improves = suffices && large && stays && scratch->release == plain_release && sparse_memory_improves(scratch->memory, bytes);
+    if (suffices && !improves) return lend(scratch);
+    void *memory = parameters->allocate ? parameters->allocate(parameters->memory_context, bytes)
+                                        : sparse_memory_take(bytes, state->large && stays);
+    if (!suffices) return memory;
+    if (!memory) return lend(scratch);
+    drop(scratch);
+    return memory;
 }
 
 void sparse_state_return(struct sparse_state *state, const struct sparse_parameters *parameters, void *memory, size_t bytes)

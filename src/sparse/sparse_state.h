@@ -33,6 +33,7 @@ struct sparse_state {
     struct sparse_class classes[SPARSE_CLASSES];
     struct sparse_trials trials;
     struct sparse_scratch scratch;
+    bool large; /* there has been a call for large pages */
     struct sparse_collective *spare; /* for a call that has no memory for its handle */
     bool spare_lent;
 };
@@ -52,7 +53,8 @@ void sparse_class_answer(struct sparse_class *class, enum sparse_kind kind, bool
 void sparse_class_learn(struct sparse_class *class, const struct sparse_record *record);
 bool sparse_class_stale(const struct sparse_class *class);
 
-/* Memory of at least `bytes` bytes: the state's, or new; then in large pages if `large` and the state will keep it. */
+/* Memory of at least `bytes` bytes: the state's, or new. In large pages where the state will keep it and this call or an earlier one is
+ * `large`: the state's own makes way if it is not. */
 void *sparse_state_borrow(struct sparse_state *state, const struct sparse_parameters *parameters, size_t bytes, bool large);
 void sparse_state_return(struct sparse_state *state, const struct sparse_parameters *parameters, void *memory, size_t bytes);
 

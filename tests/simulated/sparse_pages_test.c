@@ -5,6 +5,8 @@
 #include "sparse_state.h"
 #include "unit.h"
 
+#include <unistd.h>
+
 static int takes, large_takes, borrows, large_borrows;
 
 void *__real_sparse_memory_take(size_t bytes, bool large);
@@ -26,12 +28,12 @@ void *__wrap_sparse_state_borrow(struct sparse_state *state, const struct sparse
 }
 
 /** Calls of four ranks that want large pages. */
-static int wanted(int ranks_per_node, size_t past_bytes)
+static int wanted(int ranks_per_node, size_t large_bytes)
 {
     struct sim_trial t = sim_trial_of(SPARSE_ALLREDUCE_HALVING, 4, 5000);
     struct sim_report report;
     t.parameters.rates.ranks_per_node = ranks_per_node;
-    t.parameters.past_bytes = past_bytes;
+    t.parameters.large_bytes = large_bytes;
     borrows = large_borrows = 0;
     assert_true(sim_trial_run(&t, NULL, &report));
     assert_int_equal(report.done, 4);
@@ -52,6 +54,7 @@ static int taken_large(size_t bytes, size_t keep, bool large)
     static struct sparse_state state;
     const struct sparse_parameters parameters = {.keep = keep};
     takes = large_takes = 0;
+    state.large = false;
     void *memory = sparse_state_borrow(&state, &parameters, bytes, large);
     assert_non_null(memory);
     assert_int_equal(takes, 1);
@@ -87,12 +90,51 @@ static void test_two_calls_at_once(void **unused)
     sparse_memory_give(first);
 }
 
+static void *used(struct sparse_state *state, const struct sparse_parameters *parameters, size_t bytes, bool large)
+{
+    void *memory = sparse_state_borrow(state, parameters, bytes, large);
+    assert_non_null(memory);
+    memset(memory, 1, bytes);
+    sparse_state_return(state, parameters, memory, bytes);
+    return memory;
+}
+
+/** What a short vector has left makes way for a long one's, once; and what needs more after that does not bring small pages back. */
+static void test_memory_of_a_short_vector(void **unused)
+{
+    if (access("/sys/kernel/mm/transparent_hugepage/enabled", R_OK) != 0) skip();
+    static struct sparse_state state;
+    struct sparse_parameters parameters = {.keep = 64 << 20};
+    size_t bytes = 4 << 20;
+    takes = large_takes = 0;
+    (void)used(&state, &parameters, bytes, false);
+    (void)used(&state, &parameters, bytes, false);
+    assert_int_equal(takes, 1);
+    (void)used(&state, &parameters, 1000, true); /* too little for a large page */
+    assert_int_equal(takes, 1);
+    void *large = used(&state, &parameters, bytes - 1000, true);
+    assert_int_equal(takes, 2);
+    assert_int_equal(large_takes, 1);
+    assert_ptr_equal(used(&state, &parameters, bytes - 1000, true), large);
+    assert_ptr_equal(used(&state, &parameters, 1000, false), large);
+    assert_int_equal(takes, 2);
+    (void)used(&state, &parameters, bytes, false);
+    (void)used(&state, &parameters, bytes, true);
+    assert_int_equal(takes, 3);
+    assert_int_equal(large_takes, 2);
+    parameters.keep = 0;
+    (void)used(&state, &parameters, 2 * bytes, true);
+    assert_int_equal(large_takes, 2); /* it does not stay */
+    sparse_memory_give(state.scratch.memory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_long_vectors_on_one_node),
         cmocka_unit_test(test_memory_that_is_kept),
         cmocka_unit_test(test_two_calls_at_once),
+        cmocka_unit_test(test_memory_of_a_short_vector),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,7 +57,10 @@ static void test_large_pages_where_asked_for(void **state)
         void *memory = sparse_memory_take(cases[i].bytes, cases[i].wanted);
         assert_non_null(memory);
         assert_int_equal(wants_large_pages(memory), cases[i].large);
+        assert_int_equal(sparse_memory_improves(memory, 8 * MIB), !cases[i].large);
+        assert_false(sparse_memory_improves(memory, MIB));
         sparse_memory_give(memory);
+        sparse_memory_forget();
     }
 }
 
@@ -76,15 +79,58 @@ static void test_large_pages_are_there_at_once(void **state)
     sparse_memory_give(memory);
 }
 
+static bool is_there(const char *memory)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), middle = (uintptr_t)(memory + 4 * MIB) / page * page;
+    bool there = msync((void *)middle, page, MS_ASYNC) == 0;
+    assert_true(there || errno == ENOMEM);
+    return there;
+}
+
+/** The last one stays for the next, unless that needs more, or much less. */
 static void test_it_is_gone_when_given_back(void **state)
 {
-    char *memory = sparse_memory_take(8 * MIB, true);
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), middle = (uintptr_t)(memory + 4 * MIB) / page * page;
+    char *memory = sparse_memory_take(8 * MIB, true), *second = sparse_memory_take(12 * MIB, true);
     assert_non_null(memory);
-    assert_int_equal(msync((void *)middle, page, MS_ASYNC), 0);
+    assert_non_null(second);
     sparse_memory_give(memory);
-    assert_int_equal(msync((void *)middle, page, MS_ASYNC), -1);
-    assert_int_equal(errno, ENOMEM);
+    assert_true(is_there(memory));
+    sparse_memory_give(second);
+    assert_false(is_there(memory));
+    assert_ptr_equal(sparse_memory_take(7 * MIB, true), second);
+    sparse_memory_give(second);
+    sparse_memory_give(sparse_memory_take(8 * MIB, false));
+    assert_true(is_there(second));
+    memory = sparse_memory_take(13 * MIB, true);
+    assert_ptr_not_equal(memory, second);
+    sparse_memory_give(memory);
+    second = sparse_memory_take(5 * MIB, true);
+    assert_ptr_not_equal(memory, second);
+    assert_false(is_there(memory));
+    sparse_memory_give(second);
+    sparse_memory_forget();
+    assert_false(is_there(second));
+    sparse_memory_forget();
+}
+
+/** What a process has in large pages is bounded, and what is given back counts no more. */
+static void test_not_too_much_in_large_pages(void **state)
+{
+    if (!has_large_pages()) skip();
+    void *memory[10];
+    for (int round = 0; round < 3; round++) {
+        size_t large = 0;
+        for (size_t i = 0; i < COUNT_OF(memory); i++) {
+            memory[i] = sparse_memory_take(10 * MIB, true);
+            assert_non_null(memory[i]);
+            large += wants_large_pages(memory[i]);
+        }
+        assert_int_equal(large, 6);
+        assert_false(wants_large_pages(memory[6]));
+        assert_false(sparse_memory_improves(memory[6], 10 * MIB));
+        for (size_t i = 0; i < COUNT_OF(memory); i++) sparse_memory_give(memory[i]);
+    }
+    sparse_memory_forget();
 }
 
 static void test_too_much(void **state)
@@ -103,6 +149,7 @@ int main(void)
         cmocka_unit_test(test_large_pages_where_asked_for),
         cmocka_unit_test(test_large_pages_are_there_at_once),
         cmocka_unit_test(test_it_is_gone_when_given_back),
+        cmocka_unit_test(test_not_too_much_in_large_pages),
         cmocka_unit_test(test_too_much),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include "mca_parameters.h"
 #include "mca_release.h"
 #include "opal/mca/base/mca_base_pvar.h"
+#include "sparse_memory.h"
 #include "sparse_settings.h"
 
 struct coll_sparse_process coll_sparse_process;
@@ -78,6 +79,7 @@ static int open_component(void)
 static int close_component(void)
 {
     coll_sparse_requests_close();
+    sparse_memory_forget();
     return OMPI_SUCCESS;
 }
 
