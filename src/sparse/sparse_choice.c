@@ -99,7 +99,9 @@ static struct sparse_choice by_trial(struct range range, double library, const s
                                      const struct sparse_parameters *parameters, struct sparse_trial *trial)
 {
     const int algorithms = (int)(range.last - range.first) + 1;
-    struct sparse_contest contest = {1, 1 + algorithms, {library}, trial->asking, parameters->margin, dense_margin(estimate, parameters)};
+    struct sparse_contest contest = {.n = 1, .dense = 1 + algorithms, .cost = {library}, .asking = trial->asking,
+                                     .margin = parameters->margin, .dense_margin = dense_margin(estimate, parameters),
+                                     .unlearned = !estimate->learned && estimate->density < 0.5};
     bool open;
     for (int dense = 0; dense < 2; dense++)
         for (enum sparse_algorithm a = range.first; a <= range.last; a++)

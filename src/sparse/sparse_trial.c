@@ -7,7 +7,7 @@
 enum {
     ROUNDS = 2,        /* a contender's calls before it is judged: the better one counts */
     CLOSE_ROUNDS = 4,  /* where several are nearly as good: each of the first two may have been disturbed */
-    REHEARSALS = 3,    /* agreements that are measured, of AGAIN calls */
+    REHEARSALS = 6,    /* agreements that are measured, of AGAIN calls */
     WAITS = 4,         /* calls before dense forms are tried */
     OFTEN = 8,         /* every so many of the first calls the second best runs, if it is nearly as good */
     SETTLES = 32,      /* calls after a change in which the former best runs again */
@@ -95,11 +95,13 @@ static bool worth_it(const struct sparse_trial *trial, const struct sparse_conte
     return trial->calls >= WAITS && sparse_trial_expected(trial, 0, c->cost[0]) > fmin(reach * c->asking, little);
 }
 
-/* By the formulas better than in dense form, and not much worse than the library's routine, of which they know less. */
+/* By the formulas not much worse than the library's routine, of which they know less, and better than in dense form: or that cannot be
+ * told before one that merges has shown it. */
 static bool saves(const struct sparse_contest *c, int i)
 {
     int dense = i + c->dense - 1;
-    return dense < c->n && c->cost[i] * c->margin <= c->cost[dense] && c->cost[i] <= near * c->cost[0];
+    bool shorter = c->unlearned || (dense < c->n && c->cost[i] * c->margin <= c->cost[dense]);
+    return shorter && c->cost[i] <= near * c->cost[0];
 }
 
 static bool promising(const struct sparse_trial *trial, const struct sparse_contest *c, int i, double best)

@@ -23,6 +23,7 @@ struct sparse_contest {
     double cost[SPARSE_CONTENDERS]; /* predicted seconds; infinite: not allowed. First the library's */
     double asking;                  /* seconds of the agreement, which comes before ours */
     double margin, dense_margin;    /* by which ours must be better than the library's routine, as a factor */
+    bool unlearned;                 /* inputs may be sparse enough, and nobody knows how they overlap */
 };
 
 struct sparse_contender {

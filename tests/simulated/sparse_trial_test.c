@@ -66,6 +66,22 @@ static void test_formulas_are_doubted(void **state)
     assert_int_equal(trial->incumbent, 2);
 }
 
+/* Nobody knows how the inputs overlap, and so whether encoding saves anything: one that merges is tried, if it is not much worse. */
+static void test_unlearned(void **state)
+{
+    struct sparse_contest contest = {.n = 3, .dense = 2, .cost = {4, 5, 5}, .margin = 1.1, .dense_margin = 1.1};
+    const double seconds[] = {4, 4, 6};
+    for (int unlearned = 0; unlearned < 3; unlearned++) {
+        struct sparse_trials trials = {0};
+        struct sparse_trial *trial = sparse_trials_at(&trials, 2, 1 << 20, 0.25, 1);
+        contest.unlearned = unlearned > 0;
+        if (unlearned == 2) contest.cost[1] = 6.1;
+        for (int call = 0; call < 4; call++) assert_int_equal(contend(&trials, trial, &contest, seconds), 0);
+        for (int call = 0; call < 6; call++) (void)contend(&trials, trial, &contest, seconds);
+        assert_int_equal(trial->contender[1].tried > 0, unlearned == 1);
+    }
+}
+
 /* The best takes three times as long for some calls, and another one takes its place, which does, too. It has it back soon afterwards, and
  * while that is open ranks ask each other. Nobody comes back who stays slow, nor runs often. */
 static void test_disturbed_later(void **state)
@@ -128,6 +144,7 @@ int main(void)
         cmocka_unit_test(test_disturbed),
         cmocka_unit_test(test_disturbed_later),
         cmocka_unit_test(test_formulas_are_doubted),
+        cmocka_unit_test(test_unlearned),
         cmocka_unit_test(test_library_is_seen_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
