@@ -20,18 +20,21 @@ static void combine(const struct target *target, const void *message, void *dens
     else sparse_combine(target->operator, message, dense, out, count);
 }
 
-/* The exceptions from number `from` to `to`, and nothing else. */
-static void some_exceptions(const struct target *target, const struct sparse_view *view, size_t from, size_t to)
+/* The exceptions from number `from` to `to`, and nothing else. Whether the background would change none of the results. */
+static bool some_exceptions(const struct target *target, const struct sparse_view *view, size_t from, size_t to)
 {
     struct sparse_scratch results;
     size_t size = target->operator->size, piece = sparse_piece(size);
+    bool idle = true;
     for (size_t i = from; i < to; i += piece) {
         size_t n = to - i < piece ? to - i : piece;
         const unsigned char *positions = view->where + 2 * i;
         target->moves->take(target->dense, positions, n, size, results.bytes);
         combine(target, view->values + i * size, results.bytes, results.bytes, n);
+        idle = idle && sparse_unchanged(target->operator, view->background, target->message_is_right, results.bytes, n);
         target->moves->put(results.bytes, positions, n, size, target->dense);
     }
+    return idle;
 }
 
 /* Elements [start, start + count), of which `mask` has the exceptions and `values` their values, all combined. */
@@ -56,25 +59,25 @@ static void mask_of(const struct sparse_view *view, size_t from, size_t to, size
     }
 }
 
-/* Piece by piece: where the background changes no element, the exceptions alone. Whether it was so everywhere. */
+/* Piece by piece: where the background changes no element, the exceptions alone. Whether it changes nothing any more. */
 static bool background_and_exceptions(const struct target *target, const struct sparse_view *view)
 {
     uint64_t mask[SPARSE_SCRATCH / 64];
     size_t size = target->operator->size, piece = sparse_piece(size), at = 0;
-    bool unchanged = true;
+    bool idle = true;
     for (size_t start = 0; start < view->elements; start += piece) {
         size_t n = view->elements - start < piece ? view->elements - start : piece, end = at;
         while (end < view->exceptions && sparse_position(view->where, end) < start + n) end++;
         if (sparse_unchanged(target->operator, view->background, target->message_is_right, target->dense + start * size, n)) {
-            some_exceptions(target, view, at, end);
+            idle = some_exceptions(target, view, at, end) && idle;
         } else {
-            unchanged = false;
+            idle = false;
             mask_of(view, at, end, start, mask);
             combine_piece(target, view, view->values + at * size, mask, start, n);
         }
         at = end;
     }
-    return unchanged;
+    return idle;
 }
 
 /* Every element, in pieces that stay in L1. */
@@ -90,13 +93,13 @@ static void everything(const struct target *target, const struct sparse_view *vi
     }
 }
 
-/* Whether the background is known to have changed nothing. */
+/* Whether the background is known to change nothing in the result. */
 static bool merge_block(const struct target *target, const struct sparse_view *view)
 {
     const bool right = target->message_is_right;
     if (view->format == SPARSE_DENSE) combine(target, view->values, target->dense, target->dense, view->elements);
     else if (view->format == SPARSE_BITMAP || sparse_padded(target->operator)) everything(target, view);
-    else if (sparse_neutral(target->operator, view->background, right)) some_exceptions(target, view, 0, view->exceptions);
+    else if (sparse_neutral(target->operator, view->background, right)) (void)some_exceptions(target, view, 0, view->exceptions);
     else return background_and_exceptions(target, view);
     return false;
 }
@@ -171,7 +174,8 @@ static bool prevails(const struct pile *pile, size_t index)
     return true;
 }
 
-/* All messages of a block, one after the other. A constant that has changed nothing will change nothing a second time. */
+/* All messages of a block, one after the other. A background that changes nothing in what is there is not looked at again: where the
+ * next message has the same, its exceptions alone are joined, and looked at. */
 static void add_up(const struct pile *pile, const struct sparse_layout *layout, size_t block, unsigned char *dense)
 {
     size_t size = pile->operator->size;
@@ -180,9 +184,10 @@ static void add_up(const struct pile *pile, const struct sparse_layout *layout, 
     sparse_decode(layout, block, 1, pile->base + pile->at[0], dense);
     for (size_t i = 1; i < pile->messages; i++) {
         struct sparse_view view = nth(pile, i);
-        bool constant = view.format == SPARSE_CONSTANT;
-        if (!constant || !idle || memcmp(idle, view.background, size) != 0)
-            idle = merge_block(&target, &view) && constant ? view.background : NULL;
+        bool listed = view.format == SPARSE_CONSTANT || view.format == SPARSE_POSITIONS;
+        bool same = listed && idle && memcmp(idle, view.background, size) == 0;
+        bool stays = same ? some_exceptions(&target, &view, 0, view.exceptions) : merge_block(&target, &view);
+        idle = stays ? view.background : NULL;
     }
 }
 

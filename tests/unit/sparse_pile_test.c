@@ -4,6 +4,8 @@
  * kernels (LUCID_SIMD). */
 #include "sparse_vectors.h"
 
+#include <math.h>
+
 #include "unit.h"
 
 enum { RANKS = 5, BLOCKS = 12, KINDS = 64, AROUND = 64 };
@@ -130,12 +132,42 @@ static void test_what_changes_is_not_taken_over(void **state)
     }
 }
 
+/** Elements in which a background changes nothing, until an exception makes one in which it does: a number that rounding had kept, or
+ * what a comparison makes of a NaN. */
+static void test_a_background_that_comes_to_matter(void **state)
+{
+    static const struct { enum sparse_op op; double first, ground, exception; } cases[] = {
+        {SPARSE_SUM, 1e300, 1, -1e300}, {SPARSE_MAX, 7, 5, NAN}, {SPARSE_MIN, 3, 5, NAN}, {SPARSE_SUM, 7, 0, -7}};
+    enum { MESSAGES = 4 };
+    struct pile p;
+    for (size_t i = 0; i < 2 * COUNT_OF(cases); i++) {
+        assert_true(sparse_operator_predefined(cases[i / 2].op, SPARSE_DOUBLE, &p.operator));
+        pile_init(&p, 900, MESSAGES);
+        size_t used = 0;
+        for (size_t rank = 0; rank < MESSAGES; rank++) {
+            for (size_t at = 0; at < p.count; at++) {
+                double value = rank == 0 ? cases[i / 2].first : cases[i / 2].ground;
+                if (rank > 0 && at % 97 == 13 * rank % 97) value = cases[i / 2].exception;
+                memcpy(p.vector + at * sizeof value, &value, sizeof value);
+            }
+            p.at[rank] = used;
+            used += sparse_encode(&p.layout, 0, p.layout.blocks, p.vector, false, p.messages + used, NULL);
+            if (rank == 0) memcpy(p.expected, p.vector, p.bytes);
+            else vectors_reference(&p.operator, p.expected, p.vector, p.count, p.expected);
+        }
+        sparse_pile(&p.layout, p.messages, p.at, MESSAGES, i % 2, p.result);
+        assert_memory_equal(p.result, p.expected, p.bytes);
+        pile_cleanup(&p);
+    }
+}
+
 int main(void)
 {
     if (vectors_lack_kernels()) return 77;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_operator),
         cmocka_unit_test(test_what_changes_is_not_taken_over),
+        cmocka_unit_test(test_a_background_that_comes_to_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
