@@ -66,9 +66,10 @@ def verdicts(place):
         text = stream.read()
     (place / "hpccoutf.txt").unlink()
     said = re.findall(r"^.*(?:PASSED|FAILED|failed residual checks|tests completed|End of HPC Challenge).*$", text, re.MULTILINE)
-    # its RandomAccess allows itself a share of wrong updates, and with a table this small exceeds it now and then
+    # its RandomAccess allows itself a share of wrong updates, and with a table this small exceeds it now and then; its PTRANS has a
+    # second line for every matrix, beside WALL, where that took more CPU time than none
     return [" ".join(re.sub(r"\d[\d.e+-]*", "#", line).split()) for line in said
-            if "random" not in line.lower() and "Found" not in line]
+            if "random" not in line.lower() and "Found" not in line and not line.startswith("CPU ")]
 
 
 def test_hpcc(tmp_path):
