@@ -175,8 +175,8 @@ def overlapping(machine: Machine) -> bool:
 
 
 def prrte_reads(path: str) -> bool:
-    """Whether PRRTE 3.0 reads a rankfile of this path: it takes what is behind a dash, a colon or a comma for something else, and
-    the letters "pe", anywhere, for an order to bind, which --bind-to none then contradicts."""
+    """Whether PRRTE 3.0 is known to read a rankfile of this path: it takes what is behind a dash or a colon for something else, and the
+    letters "pe", anywhere, for an order to bind, which --bind-to none then contradicts. Other special characters were not tried."""
     return re.fullmatch(r"[A-Za-z0-9_./]+", path) is not None and "pe" not in path.lower()
 
 

@@ -174,7 +174,7 @@ def _summary(problem: mapping.Problem, found: mapping.Mapping, arguments) -> Lis
     if arguments.output:
         lines.append(f"       {arguments.format or 'permutation'} in {arguments.output}")
         if arguments.format == "rankfile5" and not prrte_reads(arguments.output):
-            lines.append("       PRRTE 3.0 does not read it by this name (letters, digits, _ . / only, no \"pe\"): give mpirun another")
+            lines.append("       PRRTE 3.0 may not read it by this name (letters, digits, _ . / only, no \"pe\"): give mpirun another")
     return lines
 
 
