@@ -16,6 +16,7 @@ struct encoder {
     const struct sparse_operator *operator;
     const struct sparse_moves *moves;
     bool padded, known;
+    unsigned char *positions; /* where a list of them would begin; NULL: none is made during the scan */
     _Alignas(64) unsigned char background[SPARSE_MAX_SIZE];
     _Alignas(64) uint64_t mask[SPARSE_MAX_WORDS];
 };
@@ -42,8 +43,9 @@ static size_t scan(struct encoder *encoder, const unsigned char *dense, size_t c
     for (size_t start = 0; start < count; start += STEP) {
         size_t n = count - start < STEP ? count - start : STEP;
         uint64_t *mask = encoder->mask + start / 64;
-        found += encoder->padded ? scan_padded(encoder, dense + start * size, n, background, mask)
-                                 : encoder->moves->scan(dense + start * size, n, size, background, mask);
+        const unsigned char *at = dense + start * size;
+        if (encoder->positions) found += encoder->moves->list(at, n, size, background, start, mask, encoder->positions + 2 * found);
+        else found += encoder->padded ? scan_padded(encoder, at, n, background, mask) : encoder->moves->scan(at, n, size, background, mask);
         if (found > most) return TOO_MANY;
     }
     return found;
@@ -94,6 +96,16 @@ static struct sparse_view write_dense(const struct encoder *encoder, const void 
     return view;
 }
 
+/* A list is made during the scan where blocks have had enough to list, or it takes longer, and not too much, or a bitmap is shorter; and
+ * where there is room for one of every element. */
+static void expect(struct encoder *encoder, const struct sparse_tally *before, size_t count, unsigned char *message)
+{
+    size_t size = encoder->operator->size;
+    bool lists = before->exceptions >= before->elements / 256 && before->exceptions < before->elements / 16;
+    bool room = size + 2 * count <= count * size;
+    encoder->positions = encoder->moves->list && !encoder->padded && room && lists ? message + SPARSE_HEADER + size : NULL;
+}
+
 static struct sparse_view encode_block(struct encoder *encoder, const void *dense, size_t count, bool force_dense, void *message)
 {
     const struct sparse_operator *operator = encoder->operator;
@@ -104,7 +116,7 @@ static struct sparse_view encode_block(struct encoder *encoder, const void *dens
     memcpy((void *)view.background, encoder->background, operator->size);
     if (format == SPARSE_CONSTANT) return view;
     if (format == SPARSE_POSITIONS) {
-        sparse_kernels()->locate(encoder->mask, sparse_words(count), found, (void *)view.where);
+        if (!encoder->positions) sparse_kernels()->locate(encoder->mask, sparse_words(count), found, (void *)view.where);
         encoder->moves->take(dense, view.where, found, operator->size, (void *)view.values);
     } else {
         memcpy((void *)view.where, encoder->mask, 8 * sparse_words(count));
@@ -123,11 +135,13 @@ size_t sparse_encode(const struct sparse_layout *layout, size_t first, size_t bl
     encoder.operator = layout->operator;
     encoder.moves = sparse_moves(layout->operator->size);
     encoder.padded = sparse_padded(layout->operator);
+    struct sparse_tally here = {0}, *so_far = tally ? tally : &here;
     guess(&encoder, dense, blocks > 0 ? sparse_block_elements(layout, first) : 0);
     for (size_t i = first; i < first + blocks; i++) {
         size_t count = sparse_block_elements(layout, i);
+        expect(&encoder, so_far, count, to);
         struct sparse_view view = encode_block(&encoder, from, count, force_dense, to);
-        sparse_tally_written(tally, &view);
+        sparse_tally_written(so_far, &view);
         from += count * layout->operator->size;
         to += view.bytes;
     }

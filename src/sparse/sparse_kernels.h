@@ -18,6 +18,10 @@ SPARSE_INLINE void sparse_read_ahead(const void *at, size_t bytes)
 
 /* Sets the mask where elements differ from `background`; returns how many do. */
 typedef size_t sparse_scan_fn(const void *dense, size_t count, size_t size, const void *background, uint64_t *mask);
+/* The same, and their numbers, of which `first` is the first, at `positions`, where there is room for `count`. NULL: it is not faster than one
+ * after the other. */
+typedef size_t sparse_list_fn(const void *dense, size_t count, size_t size, const void *background, size_t first, uint64_t *mask,
+                              unsigned char *positions);
 /* Packs the masked elements, of which there are `room`, into `values`, which may be `dense` itself. */
 typedef void sparse_compress_fn(const void *dense, size_t count, size_t size, const uint64_t *mask, size_t room, void *values);
 /* dense = masked ? next value : background. Returns the values used. */
@@ -46,6 +50,7 @@ typedef void sparse_fill_fn(void *dense, size_t count, size_t size, const void *
 
 struct sparse_moves {
     sparse_scan_fn *scan;
+    sparse_list_fn *list;
     sparse_compress_fn *compress;
     sparse_expand_fn *expand;
     sparse_spill_fn *spill;

@@ -210,6 +210,52 @@ MOVES(uint64_t, 8, epi64, __mmask8)
         return used;                                                                                                           \
     }
 
+/* 0, 1, 2, ... 63 in bytes. */
+static inline __m512i counting(void)
+{
+    unsigned char numbers[64];
+    for (size_t i = 0; i < 64; i++) numbers[i] = (unsigned char)i;
+    return _mm512_loadu_si512(numbers);
+}
+
+/* The numbers of a word's bits, of which `at` is the first's, and how many there are. Without asking how many: what is too much is written
+ * over by the next, and reading takes longer than writing for nothing. */
+static inline size_t list_word(uint64_t word, __m512i places, size_t at, unsigned char *positions)
+{
+    const __m512i packed = _mm512_maskz_compress_epi8(word, places), base = _mm512_set1_epi16((short)at);
+    const size_t n = (size_t)_mm_popcnt_u64(word);
+    _mm512_storeu_si512(positions, _mm512_add_epi16(base, _mm512_cvtepu8_epi16(_mm512_castsi512_si256(packed))));
+    if (!LUCID_LIKELY(n <= 32))
+        _mm512_storeu_si512(positions + 64, _mm512_add_epi16(base, _mm512_cvtepu8_epi16(_mm512_extracti64x4_epi64(packed, 1))));
+    return n;
+}
+
+/* A word's last store ends where the room for its elements ends, however many of them and of those before there are. */
+#define LIST(number)                                                                                                           \
+    static size_t list_##number(const void *dense, size_t count, size_t size, const void *background, size_t first,            \
+                                uint64_t *mask, unsigned char *positions)                                                      \
+    {                                                                                                                          \
+        const unsigned char *at = dense;                                                                                       \
+        const __m512i all = spread_##number(background);                                                                       \
+        const __m512i places = counting();                                                                                     \
+        size_t found = 0;                                                                                                      \
+        for (; count >= 64; count -= 64, at += WORD(number)) {                                                                 \
+            sparse_read_ahead(at, WORD(number));                                                                               \
+            *mask = differ_whole_##number(at, all);                                                                            \
+            found += list_word(*mask++, places, first, positions + 2 * found);                                                 \
+            first += 64;                                                                                                       \
+        }                                                                                                                      \
+        if (count == 0) return found;                                                                                          \
+        *mask = differ_##number(at, all, low_bits(count));                                                                     \
+        for (uint64_t word = *mask; word; word = _blsr_u64(word), found++) {                                                   \
+            const uint16_t position = (uint16_t)(first + _tzcnt_u64(word));                                                    \
+            memcpy(positions + 2 * found, &position, sizeof position);                                                         \
+        }                                                                                                                      \
+        return found;                                                                                                          \
+    }
+LIST(uint32_t)
+LIST(uint64_t)
+
 FOURS(uint32_t, 16, epi32, __mmask16)
 FOURS(uint64_t, 8, epi64, __mmask8)
 
@@ -237,21 +283,21 @@ static size_t scan_16(const void *dense, size_t count, size_t size, const void *
     return found;
 }
 
-/* Halves of words: 32 numbers fill a register. Sixteen halves are looked at together, and those that are empty passed over. */
+/* Eight words are looked at together, and those that are empty passed over. */
 static void locate(const uint64_t *mask, size_t words, size_t room, unsigned char *positions)
 {
     const unsigned char *end = positions + 2 * room;
-    unsigned char counting[64];
-    for (size_t i = 0; i < 32; i++) memcpy(counting + 2 * i, &(uint16_t){(uint16_t)i}, 2);
-    const __m512i first = _mm512_loadu_si512(counting);
+    const __m512i places = counting();
     for (size_t w = 0; w < words; w += 8) {
-        const __m512i halves = _mm512_maskz_loadu_epi64((__mmask8)low_bits(words - w < 8 ? words - w : 8), mask + w);
-        for (unsigned some = _mm512_test_epi32_mask(halves, halves); some; some = _blsr_u32(some)) {
-            const size_t half = 2 * w + _tzcnt_u32(some);
-            const __mmask32 bits = (__mmask32)(mask[half / 2] >> (half % 2 * 32));
-            const size_t n = (size_t)_mm_popcnt_u32(bits);
-            const __m512i numbers = _mm512_add_epi16(first, _mm512_set1_epi16((short)(32 * half)));
-            store_uint16_t(positions, end, _mm512_maskz_compress_epi16(bits, numbers), n);
+        const __m512i eight = _mm512_maskz_loadu_epi64((__mmask8)low_bits(words - w < 8 ? words - w : 8), mask + w);
+        for (unsigned some = _mm512_test_epi64_mask(eight, eight); some; some = _blsr_u32(some)) {
+            const size_t word = w + _tzcnt_u32(some), n = (size_t)_mm_popcnt_u64(mask[word]);
+            const __m512i packed = _mm512_maskz_compress_epi8(mask[word], places);
+            for (size_t half = 0; half < 2 && 32 * half < n; half++) {
+                const __m256i some_of = half ? _mm512_extracti64x4_epi64(packed, 1) : _mm512_castsi512_si256(packed);
+                const __m512i numbers = _mm512_add_epi16(_mm512_cvtepu8_epi16(some_of), _mm512_set1_epi16((short)(64 * word)));
+                store_uint16_t(positions + 64 * half, end, numbers, n - 32 * half < 32 ? n - 32 * half : 32);
+            }
             positions += 2 * n;
         }
     }
@@ -272,6 +318,7 @@ static void stream(void *to, const void *from, size_t bytes)
 static void fill_moves(struct sparse_moves *moves, struct sparse_moves better)
 {
     moves->scan = better.scan;
+    if (better.list) moves->list = better.list;
     if (better.compress) moves->compress = better.compress;
     if (better.expand) moves->expand = better.expand;
     if (better.spill) moves->spill = better.spill;
@@ -282,7 +329,8 @@ static void fill_moves(struct sparse_moves *moves, struct sparse_moves better)
 #define BETTER(number)                                                                                               \
     (struct sparse_moves){.scan = scan_##number, .compress = compress_##number, .expand = expand_each_##number,      \
                           .operand = operand_##number, .fill = fill_##number}
-#define FASTER(number) (struct sparse_moves){.scan = scan_##number, .expand = expand_##number, .spill = spill_##number}
+#define FASTER(number)                                                                                               \
+    (struct sparse_moves){.scan = scan_##number, .list = list_##number, .expand = expand_##number, .spill = spill_##number}
 
 void sparse_kernels_avx512(struct sparse_kernels *kernels)
 {

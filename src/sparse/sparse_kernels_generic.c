@@ -24,7 +24,7 @@
 #include "sparse_moves_loops.h"
 
 #define MOVES(width)                                                                                                 \
-    {scan_##width, compress_##width, expand_##width, NULL, operand_##width, take_##width, put_##width, pair_##width, \
+    {scan_##width, NULL, compress_##width, expand_##width, NULL, operand_##width, take_##width, put_##width, pair_##width, \
      fill_##width}
 
 /* Four bits at a time without asking how many there are; what is too much is written over by the next. */
