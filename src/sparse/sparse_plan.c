@@ -3,7 +3,7 @@
  * headers are some 30 bytes) and smaller where an algorithm keeps a message of every rank. */
 #include "sparse_plan.h"
 
-enum { PART_BYTES = 8192, LEAST_PER_RANK = 320, TABLES_PER_RANK = 2 + 2 * SPARSE_RUNS,
+enum { PART_BYTES = 8192, LEAST_PER_RANK = 320, TABLES_PER_RANK = 2 + 2 * SPARSE_RUNS + sizeof(struct sparse_layout) / sizeof(size_t),
        SLACK = 128, /* a header, and an element more where a length is rounded up */
        LONGEST = 1 << 29 /* a slice may be nearly twice as long, and messages are shorter than 2 GiB */ };
 
@@ -165,6 +165,7 @@ void sparse_plan_lane(const struct sparse_plan *plan, enum sparse_algorithm algo
     lane->first = table(&tables, entries + 4);
     lane->from = table(&tables, entries);
     lane->count = table(&tables, entries);
+    lane->layout = (struct sparse_layout *)table(&tables, entries * (sizeof *lane->layout / sizeof *tables));
     for (int i = 0; i < SPARSE_RUNS; i++) {
         lane->runs[i].at = table(&tables, entries);
         lane->runs[i].length = table(&tables, entries);
@@ -175,6 +176,7 @@ static void part(struct sparse_slice *lane, size_t index, size_t from, size_t en
 {
     lane->from[index] = from;
     lane->count[index] = end - from;
+    sparse_layout_init(&lane->layout[index], lane->operator, end - from, 1);
 }
 
 /* Without a product that could overflow. */

@@ -14,13 +14,6 @@ bool sparse_failed(const struct sparse_slice *s)
     return s->record->error != SPARSE_NO_ERROR;
 }
 
-static struct sparse_layout layout_of(const struct sparse_slice *s, size_t part)
-{
-    struct sparse_layout layout;
-    sparse_layout_init(&layout, s->operator, s->count[part], 1);
-    return layout;
-}
-
 /* for_parts(s, span, part) goes through the parts that have elements, in the order of a message. */
 static size_t part_begin(const struct sparse_slice *s, struct sparse_span span, size_t i)
 {
@@ -49,8 +42,8 @@ size_t sparse_span_bound(const struct sparse_slice *s, struct sparse_span span)
 {
     size_t bytes = 0;
     for_parts(s, span, part) {
-        struct sparse_layout layout = layout_of(s, part);
-        bytes += SPARSE_MARK + sparse_bound(&layout, 0, layout.blocks);
+        const struct sparse_layout *layout = &s->layout[part];
+        bytes += SPARSE_MARK + sparse_bound(layout, 0, layout->blocks);
     }
     return bytes;
 }
@@ -85,12 +78,23 @@ static void *output_of(const struct sparse_slice *s, size_t part)
     return s->output + (s->from[part] - s->shift) * s->operator->size;
 }
 
+/* The part behind this one lies elsewhere in the vector: its first page is asked for before this one is read. */
+static void read_ahead(const struct sparse_slice *s, size_t part)
+{
+    size_t next = part + 1;
+    if (next >= s->first[s->positions]) return;
+    size_t bytes = s->count[next] * s->operator->size;
+    const char *at = s->input + offset_in(s, next);
+    for (size_t i = 0; i < bytes && i < 4096; i += 64) __builtin_prefetch(at + i);
+}
+
 void sparse_slice_encode(struct sparse_slice *s, struct sparse_span span, struct sparse_run *run)
 {
     if (sparse_failed(s)) return;
     for_parts(s, span, part) {
-        struct sparse_layout layout = layout_of(s, part);
-        size_t bytes = sparse_encode(&layout, 0, layout.blocks, s->input + offset_in(s, part), s->dense,
+        read_ahead(s, part);
+        const struct sparse_layout *layout = &s->layout[part];
+        size_t bytes = sparse_encode(layout, 0, layout->blocks, s->input + offset_in(s, part), s->dense,
                                      behind_mark(run, run->used), &s->record->input);
         append(run, part, bytes);
         s->record->input_bytes += bytes - 16;
@@ -105,9 +109,9 @@ void sparse_slice_merge(struct sparse_slice *s, struct sparse_span span, const s
     bool counts = s->record->joined_ranks <= ranks;
     if (counts) s->record->joined_ranks = ranks;
     for_parts(s, span, part) {
-        struct sparse_layout layout = layout_of(s, part);
+        const struct sparse_layout *layout = &s->layout[part];
         const void *a = behind_mark(left, left->at[part]), *b = behind_mark(right, right->at[part]);
-        append(out, part, sparse_merge(&layout, 0, layout.blocks, a, b, s->dense, behind_mark(out, out->used),
+        append(out, part, sparse_merge(layout, 0, layout->blocks, a, b, s->dense, behind_mark(out, out->used),
                                        counts ? &s->record->joined : NULL));
     }
 }
@@ -116,8 +120,8 @@ static void write_parts(struct sparse_slice *s, struct sparse_span span, const s
 {
     if (sparse_failed(s)) return;
     for_parts(s, span, part) {
-        struct sparse_layout layout = layout_of(s, part);
-        (past ? sparse_decode_past : sparse_decode)(&layout, 0, layout.blocks, behind_mark(run, run->at[part]), output_of(s, part));
+        const struct sparse_layout *layout = &s->layout[part];
+        (past ? sparse_decode_past : sparse_decode)(layout, 0, layout->blocks, behind_mark(run, run->at[part]), output_of(s, part));
     }
 }
 
@@ -135,8 +139,8 @@ void sparse_slice_into(struct sparse_slice *s, struct sparse_span span, const st
 {
     if (sparse_failed(s)) return;
     for_parts(s, span, part) {
-        struct sparse_layout layout = layout_of(s, part);
-        sparse_merge_dense(&layout, 0, layout.blocks, behind_mark(run, run->at[part]), run_is_right, output_of(s, part), NULL);
+        const struct sparse_layout *layout = &s->layout[part];
+        sparse_merge_dense(layout, 0, layout->blocks, behind_mark(run, run->at[part]), run_is_right, output_of(s, part), NULL);
     }
 }
 
@@ -145,9 +149,9 @@ void sparse_slice_pile(struct sparse_slice *s, struct sparse_span span, struct s
     size_t ranks = (size_t)s->transport->size;
     if (sparse_failed(s)) return;
     for_parts(s, span, part) {
-        struct sparse_layout layout = layout_of(s, part);
+        const struct sparse_layout *layout = &s->layout[part];
         for (size_t rank = 0; rank < ranks; rank++) all->at[rank] += SPARSE_MARK;
-        sparse_pile(&layout, all->base, all->at, ranks, s->past, output_of(s, part)); /* leaves them at the next part */
+        sparse_pile(layout, all->base, all->at, ranks, s->past, output_of(s, part)); /* leaves them at the next part */
     }
 }
 
@@ -155,11 +159,11 @@ void sparse_slice_pile(struct sparse_slice *s, struct sparse_span span, struct s
 static size_t check_part(const struct sparse_slice *s, size_t part, const char *at, size_t left)
 {
     struct mark mark;
-    struct sparse_layout layout = layout_of(s, part);
+    const struct sparse_layout *layout = &s->layout[part];
     if (left < SPARSE_MARK) return 0;
     memcpy(&mark, at, sizeof mark);
     if (mark.part != (uint32_t)part || mark.bytes < SPARSE_MARK || mark.bytes > left) return 0;
-    return sparse_check(&layout, 0, layout.blocks, at + SPARSE_MARK, mark.bytes - SPARSE_MARK) ? mark.bytes : 0;
+    return sparse_check(layout, 0, layout->blocks, at + SPARSE_MARK, mark.bytes - SPARSE_MARK) ? mark.bytes : 0;
 }
 
 static void fail(struct sparse_slice *s, enum sparse_error error, int peer)

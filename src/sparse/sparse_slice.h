@@ -76,6 +76,7 @@ struct sparse_slice {
     size_t positions;
     size_t *first;                    /* positions + 1: their parts */
     size_t *from, *count;             /* elements before a part in the vector, and in it */
+    struct sparse_layout *layout;     /* of a part */
     size_t own;                       /* this rank's part of a Reduce_scatter */
     size_t shift;                     /* elements by which the output lies before the input (Reduce_scatter) */
     /* The algorithm's. */
