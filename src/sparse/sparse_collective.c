@@ -78,6 +78,12 @@ static size_t all_elements(const struct sparse_call *call)
     return sum;
 }
 
+static struct sparse_class *class_of(const struct sparse_call *call, size_t elements)
+{
+    struct sparse_classes *classes = call->unordered ? &call->state->unordered : &call->state->ordered;
+    return sparse_class_at(classes, sparse_call_shape(call->kind, &call->operator, elements * call->operator.size));
+}
+
 /* Without a message, and the same on all ranks: who runs it, the library or an algorithm in dense form? SPARSE_ALGORITHMS: the ranks
  * have to ask each other. */
 static enum sparse_algorithm known_before(const struct sparse_call *call, size_t elements)
@@ -87,9 +93,9 @@ static enum sparse_algorithm known_before(const struct sparse_call *call, size_t
     if (call->transport->size < 2 || elements == 0 || call->operator.apply == NULL) return SPARSE_LIBRARY;
     if (parameters->always || sparse_choice_forced(call->kind, parameters)) return SPARSE_ALGORITHMS;
     if (bytes < parameters->short_bytes) return SPARSE_LIBRARY;
-    struct sparse_class *class = sparse_state_class(call->state, bytes);
-    if (!call->may_pass_on || call->unordered || sparse_class_looks(class, call->kind, parameters)) return SPARSE_ALGORITHMS;
-    return class->patience[call->kind].form;
+    struct sparse_class *class = class_of(call, elements);
+    if (!call->may_pass_on || call->unordered || sparse_class_looks(class, parameters)) return SPARSE_ALGORITHMS;
+    return class->form;
 }
 
 static void *take_memory(const struct sparse_parameters *parameters, size_t bytes)
@@ -191,7 +197,7 @@ enum sparse_status sparse_collective_create(const struct sparse_call *call, stru
     c->elements = elements;
     c->record.peer = -1;
     c->status = SPARSE_PENDING;
-    c->class = sparse_state_class(call->state, elements * call->operator.size);
+    c->class = class_of(call, elements);
     if (known == SPARSE_ALGORITHMS) begin_asking(c);
     else begin_unasked(c, known);
     *collective = c;
@@ -204,7 +210,7 @@ static void choose(struct sparse_collective *c, bool may_pass_on, const struct s
     struct sparse_trial *trial = NULL;
     if (c->timed) {
         sparse_trials_learn(trials, (struct sparse_times){c->agreement.terms.took, c->agreement.terms.asked});
-        trial = sparse_trials_at(trials, c->call.kind, c->elements * c->call.operator.size, estimate->density, estimate->growth);
+        trial = sparse_trials_at(trials, c->class->shape, estimate->density, estimate->growth);
     }
     c->asking = sparse_cost_of_asking(estimate, &c->parameters);
     if (c->timed) c->asking = sparse_trials_asking(trials, c->asking);
@@ -234,7 +240,7 @@ static bool decide(struct sparse_collective *c)
         return false;
     }
     choose(c, may_pass_on, &estimate);
-    if (may_pass_on && !c->call.unordered) sparse_class_answer(c->class, c->call.kind, refused(c), c->choice.algorithm);
+    if (may_pass_on && !c->call.unordered) sparse_class_answer(c->class, refused(c), c->choice.algorithm);
     return c->choice.algorithm != SPARSE_LIBRARY;
 }
 

@@ -48,7 +48,7 @@ enum sparse_kind { SPARSE_REDUCE, SPARSE_ALLREDUCE, SPARSE_REDUCE_SCATTER, SPARS
 /* Tags that one collective uses, from `tag` on. */
 #define SPARSE_TAGS 4
 
-/* What one communicator has learned: how far unions grow, which size classes are dense, scratch memory (at most
+/* What one communicator has learned: how far unions grow, which shapes of call are dense, scratch memory (at most
  * `parameters.keep` bytes stay). Lives as long as the communicator; created and destroyed without messages. */
 struct sparse_state;
 struct sparse_collective;
@@ -93,7 +93,7 @@ struct sparse_call {
 
 /* Decides what can be decided without a message: SPARSE_NOT_OURS for one rank, no elements, vectors shorter than
  * parameters.short_bytes, operators that are not known element-wise (operator.apply NULL), and while the back-off of the
- * vector's size class lasts. If calls of the class have been quickest in dense form and asking takes a noticeable part of them, most
+ * call's shape lasts (kind, operator, size). If calls of the shape have been quickest in dense form and asking takes a noticeable part of them, most
  * run in that form without an agreement. Otherwise samples the vector, allocates, and returns SPARSE_PENDING. *collective is NULL
  * unless SPARSE_PENDING. */
 enum sparse_status sparse_collective_create(const struct sparse_call *call, struct sparse_collective **collective);

@@ -6,27 +6,40 @@
 
 enum { STALE_AFTER = 16 };
 
-struct sparse_class *sparse_state_class(struct sparse_state *state, size_t bytes)
+uint32_t sparse_call_shape(enum sparse_kind kind, const struct sparse_operator *operator, size_t bytes)
 {
-    int class = bytes > 0 ? 63 - __builtin_clzll(bytes) : 0;
-    return &state->classes[class < SPARSE_CLASSES ? class : SPARSE_CLASSES - 1];
+    uint32_t octave = bytes > 0 ? 63 - (uint32_t)__builtin_clzll(bytes) : 0;
+    return 1 + (uint32_t)kind + 8 * (uint32_t)operator->op + 128 * octave + 8192 * (uint32_t)operator->size;
 }
 
-bool sparse_class_looks(struct sparse_class *class, enum sparse_kind kind, const struct sparse_parameters *parameters)
+struct sparse_class *sparse_class_at(struct sparse_classes *classes, uint32_t shape)
 {
-    struct sparse_patience *patience = &class->patience[kind];
-    if (patience->refused < parameters->patience) return true;
-    if (++patience->skipped < parameters->every) return false;
-    patience->skipped = 0;
+    struct sparse_class *oldest = classes->class, *found = NULL;
+    for (struct sparse_class *c = classes->class; c < classes->class + SPARSE_CLASSES && !found; c++) {
+        if (c->shape == shape) found = c;
+        else if (c->used < oldest->used) oldest = c;
+    }
+    if (!found) {
+        found = oldest;
+        *found = (struct sparse_class){.shape = shape, .form = SPARSE_LIBRARY};
+    }
+    found->used = ++classes->lookups;
+    return found;
+}
+
+bool sparse_class_looks(struct sparse_class *class, const struct sparse_parameters *parameters)
+{
+    if (class->refused < parameters->patience) return true;
+    if (++class->skipped < parameters->every) return false;
+    class->skipped = 0;
     return true;
 }
 
-void sparse_class_answer(struct sparse_class *class, enum sparse_kind kind, bool refused, enum sparse_algorithm algorithm)
+void sparse_class_answer(struct sparse_class *class, bool refused, enum sparse_algorithm algorithm)
 {
-    unsigned *times = &class->patience[kind].refused;
-    class->patience[kind].form = refused ? algorithm : SPARSE_LIBRARY;
-    if (!refused) *times = 0;
-    else if (*times < UINT32_MAX) ++*times;
+    class->form = refused ? algorithm : SPARSE_LIBRARY;
+    if (!refused) class->refused = 0;
+    else if (class->refused < UINT32_MAX) ++class->refused;
 }
 
 void sparse_class_learn(struct sparse_class *class, const struct sparse_record *record)

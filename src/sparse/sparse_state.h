@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a communicator has learned, and the choice that follows from it. Vectors are told apart by size class (powers of two):
- * programs reduce different things of different size. */
+/* What a communicator has learned, and the choice that follows from it. Calls are told apart by their shape: programs reduce different
+ * things with different operators, in elements and vectors of different size. */
 #ifndef LUCID_SPARSE_STATE_H
 #define LUCID_SPARSE_STATE_H
 
@@ -8,17 +8,17 @@
 #include "sparse_collective.h"
 #include "sparse_trial.h"
 
-enum { SPARSE_CLASSES = 40 };
+enum { SPARSE_CLASSES = 32 };
 
 struct sparse_class {
+    uint32_t shape;    /* 0: free */
+    uint32_t used;     /* when last */
     bool observed;     /* whether anything is learned; differs from rank to rank, so that it must pass through the agreement */
     struct sparse_learned learned;
     unsigned since;    /* calls without anything to learn from */
-    struct sparse_patience {
-        unsigned refused; /* calls in a row that need not have been looked at: the same on all ranks, since only blocking calls count */
-        unsigned skipped; /* calls not looked at since */
-        enum sparse_algorithm form; /* what runs in those: the library's routine, or this algorithm in dense form */
-    } patience[SPARSE_KINDS];
+    unsigned refused;  /* calls in a row that need not have been looked at: the same on all ranks, since only blocking calls count */
+    unsigned skipped;  /* calls not looked at since */
+    enum sparse_algorithm form; /* what runs in those: the library's routine, or this algorithm in dense form */
 };
 
 struct sparse_scratch {
@@ -30,7 +30,11 @@ struct sparse_scratch {
 };
 
 struct sparse_state {
-    struct sparse_class classes[SPARSE_CLASSES];
+    /* Of calls that all ranks make in one order, and of others. */
+    struct sparse_classes {
+        struct sparse_class class[SPARSE_CLASSES];
+        uint32_t lookups;
+    } ordered, unordered;
     struct sparse_trials trials;
     struct sparse_scratch scratch;
     bool large; /* there has been a call for large pages */
@@ -38,14 +42,19 @@ struct sparse_state {
     bool spare_lent;
 };
 
-struct sparse_class *sparse_state_class(struct sparse_state *state, size_t bytes);
+/* Of a call on a vector of `bytes` bytes, by powers of two. Of what all ranks' calls must have in common, so that they come to the same
+ * classes: not of the datatype, of which there are several for one and the same. Never 0. */
+uint32_t sparse_call_shape(enum sparse_kind kind, const struct sparse_operator *operator, size_t bytes);
+
+/* A new one takes the place of the one that has not been used for longest. */
+struct sparse_class *sparse_class_at(struct sparse_classes *classes, uint32_t shape);
 
 /* Whether a blocking call's vector is worth a look; counts. The same on all ranks. */
-bool sparse_class_looks(struct sparse_class *class, enum sparse_kind kind, const struct sparse_parameters *parameters);
+bool sparse_class_looks(struct sparse_class *class, const struct sparse_parameters *parameters);
 
 /* The answer of a blocking call. `refused`: the inputs made no difference and the agreement is worth saving; then the next calls may
  * run what has run, unseen: the library's routine or `algorithm` in dense form. */
-void sparse_class_answer(struct sparse_class *class, enum sparse_kind kind, bool refused, enum sparse_algorithm algorithm);
+void sparse_class_answer(struct sparse_class *class, bool refused, enum sparse_algorithm algorithm);
 
 /* What the merges have shown. Algorithms without merges show nothing, and a ring would go on after the inputs have ceased to be
  * disjoint: what is known is stale after some calls, so that one with merges runs in a ring's place, and forgotten when that has

@@ -28,17 +28,17 @@ static uint32_t octave(double x)
     return (uint32_t)exponent;
 }
 
-/* Sizes by powers of two, densities by powers of four, unions that hardly grow, grow, or grow to the sum of their parts. */
-static uint32_t key_of(int kind, size_t bytes, double density, double growth)
+/* Densities by powers of four, unions that hardly grow, grow, or grow to the sum of their parts. */
+static uint64_t key_of(uint32_t shape, double density, double growth)
 {
-    uint32_t overlap = growth < 0.5 ? 0 : growth < 1.25 ? 1 : 2;
-    uint32_t thin = density > 0 ? (1 - octave(density)) / 2 : 31;
-    return 1 + (uint32_t)kind + 8 * (thin < 31 ? thin : 31) + 256 * overlap + 1024 * octave((double)bytes);
+    uint64_t overlap = growth < 0.5 ? 0 : growth < 1.25 ? 1 : 2;
+    uint64_t thin = density > 0 ? (1 - octave(density)) / 2 : 31;
+    return shape + ((thin < 31 ? thin : 31) << 32) + (overlap << 40);
 }
 
-struct sparse_trial *sparse_trials_at(struct sparse_trials *trials, int kind, size_t bytes, double density, double growth)
+struct sparse_trial *sparse_trials_at(struct sparse_trials *trials, uint32_t shape, double density, double growth)
 {
-    uint32_t key = key_of(kind, bytes, density, growth);
+    uint64_t key = key_of(shape, density, growth);
     struct sparse_trial *oldest = trials->trial, *found = NULL;
     for (struct sparse_trial *t = trials->trial; t < trials->trial + SPARSE_TRIALS && !found; t++) {
         if (t->key == key) found = t;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the contenders for a reduction have really taken: measured over predicted seconds, by kind, size, density and overlap. Formulas
+/* What the contenders for a reduction have really taken: measured over predicted seconds, by shape (sparse_state.h), density and overlap. Formulas
  * are good at telling how time grows and bad at telling one machine's routine from another's by tens of percent; so the first
  * calls of a shape try every contender that is predicted to come close, and later ones go by what was seen.
  *
@@ -15,7 +15,7 @@
 
 #include "sparse_agree.h"
 
-enum { SPARSE_CONTENDERS = 9, SPARSE_TRIALS = 16, SPARSE_TRIAL_RATIOS = 5 };
+enum { SPARSE_CONTENDERS = 9, SPARSE_TRIALS = 32, SPARSE_TRIAL_RATIOS = 5 };
 
 /* Who may run: the library's routine, the kind's algorithms, and their dense forms. */
 struct sparse_contest {
@@ -31,9 +31,9 @@ struct sparse_contender {
     uint32_t tried;
 };
 
-/* One shape of call. */
+/* One sort of call. */
 struct sparse_trial {
-    uint32_t key;  /* 0: free */
+    uint64_t key;  /* 0: free */
     uint32_t used; /* when last */
     uint32_t calls;
     int incumbent;
@@ -57,8 +57,8 @@ struct sparse_trials {
     bool outside;  /* the library's routine is running */
 };
 
-/* The entry of a shape: a new one takes the place of the one that has not been used for longest. */
-struct sparse_trial *sparse_trials_at(struct sparse_trials *trials, int kind, size_t bytes, double density, double growth);
+/* An entry: a new one takes the place of the one that has not been used for longest. */
+struct sparse_trial *sparse_trials_at(struct sparse_trials *trials, uint32_t shape, double density, double growth);
 
 /* Which contender is to run. `open`: others are still to be tried. */
 int sparse_trial_choose(struct sparse_trial *trial, const struct sparse_contest *contest, bool *open);

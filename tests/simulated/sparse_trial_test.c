@@ -3,8 +3,21 @@
  */
 #include <math.h>
 
-#include "sparse_trial.h"
+#include "sparse_state.h"
 #include "unit.h"
+
+static uint32_t shape(enum sparse_op op, enum sparse_type type, int kind, size_t bytes)
+{
+    struct sparse_operator operator;
+    assert_true(sparse_operator_predefined(op, type, &operator));
+    return sparse_call_shape((enum sparse_kind)kind, &operator, bytes);
+}
+
+/* Of sums of doubles. */
+static struct sparse_trial *at(struct sparse_trials *trials, int kind, size_t bytes, double density, double growth)
+{
+    return sparse_trials_at(trials, shape(SPARSE_SUM, SPARSE_DOUBLE, kind, bytes), density, growth);
+}
 
 /* One call of a contest in which contender i takes seconds[i]. Who ran. */
 static int contend(struct sparse_trials *trials, struct sparse_trial *trial, const struct sparse_contest *contest, const double *seconds)
@@ -23,7 +36,7 @@ static void test_disturbed(void **state)
     const struct sparse_contest contest = {.n = 3, .dense = 3, .cost = {6, 3, 4}, .margin = 1.1, .dense_margin = 1.1};
     const double usual[] = {8, 3, 5}, disturbed[] = {8, 6, 5};
     struct sparse_trials trials = {0};
-    struct sparse_trial *trial = sparse_trials_at(&trials, 1, 1 << 20, 0.01, 1);
+    struct sparse_trial *trial = at(&trials, 1, 1 << 20, 0.01, 1);
     int seen = 0, right = 0;
     for (int call = 0; call < 20; call++) {
         int ran = contend(&trials, trial, &contest, seen < 2 ? disturbed : usual);
@@ -39,7 +52,7 @@ static void test_library_is_seen_again(void **state)
     const struct sparse_contest contest = {.n = 3, .dense = 2, .cost = {4, 9, 4}, .margin = 1.1, .dense_margin = 1.1};
     const double first[] = {7, 9, 4}, later[] = {2, 9, 4};
     struct sparse_trials trials = {0};
-    struct sparse_trial *trial = sparse_trials_at(&trials, 1, 1 << 24, 1, 1);
+    struct sparse_trial *trial = at(&trials, 1, 1 << 24, 1, 1);
     for (int call = 0; call < 12; call++) (void)contend(&trials, trial, &contest, first);
     assert_int_equal(trial->incumbent, 2);
     for (int call = 0; call < 128; call++) (void)contend(&trials, trial, &contest, later);
@@ -53,13 +66,13 @@ static void test_formulas_are_doubted(void **state)
     const struct sparse_contest contest = {.n = 3, .dense = 2, .cost = {4, 5, 8}, .margin = 1.1, .dense_margin = 1.1};
     const double seconds[] = {4, 2, 3};
     struct sparse_trials trials = {0};
-    struct sparse_trial *trial = sparse_trials_at(&trials, 1, 1 << 20, 0.01, 1);
+    struct sparse_trial *trial = at(&trials, 1, 1 << 20, 0.01, 1);
     for (int call = 0; call < 4; call++) assert_int_equal(contend(&trials, trial, &contest, seconds), 0);
     for (int call = 0; call < 20; call++) (void)contend(&trials, trial, &contest, seconds);
     assert_int_equal(trial->incumbent, 1);
     struct sparse_contest brief = {.n = 3, .dense = 2, .cost = {4e-5, 5e-5, 5e-5}, .asking = 3e-5, .margin = 1.1, .dense_margin = 1.1};
     const double moments[] = {4e-5, 2e-5, 3e-5};
-    trial = sparse_trials_at(&trials, 2, 1 << 20, 0.01, 1);
+    trial = at(&trials, 2, 1 << 20, 0.01, 1);
     for (int call = 0; call < 24; call++) assert_int_equal(contend(&trials, trial, &brief, moments), 0);
     brief.asking = 1e-6;
     for (int call = 0; call < 24; call++) assert_int_not_equal(contend(&trials, trial, &brief, moments), 1);
@@ -73,7 +86,7 @@ static void test_unlearned(void **state)
     const double seconds[] = {4, 4, 6};
     for (int unlearned = 0; unlearned < 3; unlearned++) {
         struct sparse_trials trials = {0};
-        struct sparse_trial *trial = sparse_trials_at(&trials, 2, 1 << 20, 0.25, 1);
+        struct sparse_trial *trial = at(&trials, 2, 1 << 20, 0.25, 1);
         contest.unlearned = unlearned > 0;
         if (unlearned == 2) contest.cost[1] = 6.1;
         for (int call = 0; call < 4; call++) assert_int_equal(contend(&trials, trial, &contest, seconds), 0);
@@ -90,7 +103,7 @@ static void test_disturbed_later(void **state)
     const double usual[] = {20, 4, 6, 6.5}, disturbed[] = {60, 12, 18, 19.5}, slow[] = {20, 40, 6, 6.5};
     for (int calls = 5; calls <= 12; calls++) {
         struct sparse_trials trials = {0};
-        struct sparse_trial *trial = sparse_trials_at(&trials, 1, 1 << 24, 0.25, 1.5);
+        struct sparse_trial *trial = at(&trials, 1, 1 << 24, 0.25, 1.5);
         for (int call = 0; call < 900; call++) (void)contend(&trials, trial, &contest, usual);
         assert_int_equal(trial->incumbent, 1);
         for (int call = 0; call < calls; call++) (void)contend(&trials, trial, &contest, disturbed);
@@ -113,13 +126,15 @@ static void test_trials(void **state)
 {
     const struct sparse_contest contest = {.n = 5, .dense = 4, .cost = {4, 1, 3, INFINITY, 2.5}, .margin = 1.1, .dense_margin = 1.1};
     struct sparse_trials trials = {0};
-    struct sparse_trial *trial = sparse_trials_at(&trials, 1, 1 << 20, 0.01, 1);
+    struct sparse_trial *trial = at(&trials, 1, 1 << 20, 0.01, 1);
     unsigned ran[SPARSE_CONTENDERS] = {0};
     bool open;
-    assert_ptr_equal(sparse_trials_at(&trials, 1, (1 << 20) + 8, 0.011, 1), trial);
-    assert_ptr_not_equal(sparse_trials_at(&trials, 2, 1 << 20, 0.01, 1), trial);
-    assert_ptr_not_equal(sparse_trials_at(&trials, 1, 1 << 21, 0.01, 1), trial);
-    assert_ptr_not_equal(sparse_trials_at(&trials, 1, 1 << 20, 0.0001, 1), trial);
+    assert_ptr_equal(at(&trials, 1, (1 << 20) + 8, 0.011, 1), trial);
+    assert_ptr_not_equal(at(&trials, 2, 1 << 20, 0.01, 1), trial);
+    assert_ptr_not_equal(at(&trials, 1, 1 << 21, 0.01, 1), trial);
+    assert_ptr_not_equal(at(&trials, 1, 1 << 20, 0.0001, 1), trial);
+    assert_ptr_not_equal(sparse_trials_at(&trials, shape(SPARSE_MIN, SPARSE_DOUBLE, 1, 1 << 20), 0.01, 1), trial);
+    assert_ptr_not_equal(sparse_trials_at(&trials, shape(SPARSE_SUM, SPARSE_FLOAT, 1, 1 << 20), 0.01, 1), trial);
     for (int call = 0; call < 60; call++) {
         int i = sparse_trial_choose(trial, &contest, &open);
         assert_true(call > 0 || open); /* others are to be tried */
@@ -133,8 +148,22 @@ static void test_trials(void **state)
     assert_int_equal(ran[3], 0);
     assert_true(ran[0] > 40); /* 5 s against 6, which was found out */
     assert_true(fabs(sparse_trial_expected(trial, 1, 1) - 12) < 1e-3);
-    for (int i = 1; i <= SPARSE_TRIALS; i++) (void)sparse_trials_at(&trials, 0, (size_t)1 << (16 + i), 0.5, 1);
-    assert_int_equal(sparse_trials_at(&trials, 1, 1 << 20, 0.01, 1)->contender[0].tried, 0); /* was not used for longest */
+    for (int i = 1; i <= SPARSE_TRIALS; i++) (void)at(&trials, 0, (size_t)1 << (16 + i), 0.5, 1);
+    assert_int_equal(at(&trials, 1, 1 << 20, 0.01, 1)->contender[0].tried, 0); /* was not used for longest */
+}
+
+/* What was learned of one shape stays while others come, until there are too many; then the one not used for longest makes way. */
+static void test_classes(void **state)
+{
+    struct sparse_classes classes = {.lookups = 0};
+    const uint32_t first = shape(SPARSE_SUM, SPARSE_DOUBLE, 0, 1 << 20), second = shape(SPARSE_MAX, SPARSE_DOUBLE, 0, 1 << 20);
+    sparse_class_at(&classes, first)->refused = 1;
+    sparse_class_at(&classes, second)->refused = 2;
+    for (int i = 0; i < SPARSE_CLASSES - 2; i++) (void)sparse_class_at(&classes, shape(SPARSE_SUM, SPARSE_INT32, 1, (size_t)1 << i));
+    assert_int_equal(sparse_class_at(&classes, first)->refused, 1);
+    (void)sparse_class_at(&classes, shape(SPARSE_SUM, SPARSE_INT32, 2, 1));
+    assert_int_equal(sparse_class_at(&classes, first)->refused, 1);
+    assert_int_equal(sparse_class_at(&classes, second)->refused, 0);
 }
 
 int main(void)
@@ -146,6 +175,7 @@ int main(void)
         cmocka_unit_test(test_formulas_are_doubted),
         cmocka_unit_test(test_unlearned),
         cmocka_unit_test(test_library_is_seen_again),
+        cmocka_unit_test(test_classes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
