@@ -101,8 +101,10 @@ static struct sparse_choice by_trial(struct range range, double library, const s
     const int algorithms = (int)(range.last - range.first) + 1;
     struct sparse_contest contest = {.n = 1, .dense = 1 + algorithms, .cost = {library}, .asking = trial->asking,
                                      .margin = parameters->margin, .dense_margin = dense_margin(estimate, parameters),
-                                     .unlearned = !estimate->learned && estimate->density < 0.5};
+                                     .thin = estimate->density < 0.5, .every = parameters->every};
+    contest.unlearned = contest.thin && !estimate->learned;
     bool open;
+    for (enum sparse_algorithm a = range.first; a <= range.last; a++) contest.merge |= shows_nothing(a) ? 0 : 2u << (a - range.first);
     for (int dense = 0; dense < 2; dense++)
         for (enum sparse_algorithm a = range.first; a <= range.last; a++)
             contest.cost[contest.n++] = !estimate->learned && shows_nothing(a) ? INFINITY : sparse_cost(a, a, dense, estimate, parameters);

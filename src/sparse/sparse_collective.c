@@ -225,7 +225,7 @@ static void choose(struct sparse_collective *c, bool may_pass_on, const struct s
 /* Whether not to ask would save anything: of a long vector's time an agreement is hardly a part. Not before all have been tried. */
 static bool refused(const struct sparse_collective *c)
 {
-    return c->choice.unseen && !c->choice.open && c->asking > 0.01 * c->choice.predicted;
+    return c->choice.unseen && !c->choice.open && sparse_trial_refuses(c->asking, c->choice.predicted);
 }
 
 /* Sets the choice; false when it is the library's own routine's turn, or nobody's. */

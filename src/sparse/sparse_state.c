@@ -4,7 +4,10 @@
 
 #include "sparse_memory.h"
 
+#include <math.h>
+
 enum { STALE_AFTER = 16 };
+#define OTHERWISE 0.25 /* growth by so much more or less: the inputs have become others */
 
 uint32_t sparse_call_shape(enum sparse_kind kind, const struct sparse_operator *operator, size_t bytes)
 {
@@ -54,7 +57,7 @@ void sparse_class_learn(struct sparse_class *class, const struct sparse_record *
     double union_density = (double)joined->exceptions / (double)joined->elements;
     struct sparse_learned new = {sparse_growth(density, union_density, record->joined_ranks),
                                  (double)record->input_bytes / (double)input->exceptions};
-    if (class->observed) {
+    if (class->observed && fabs(new.growth - class->learned.growth) < OTHERWISE) {
         new.growth = (new.growth + class->learned.growth) / 2;
         new.per_exception = (new.per_exception + class->learned.per_exception) / 2;
     }

@@ -11,6 +11,7 @@ enum {
     WAITS = 4,         /* calls before dense forms are tried */
     OFTEN = 8,         /* every so many of the first calls the second best runs, if it is nearly as good */
     SETTLES = 32,      /* calls after a change in which the former best runs again */
+    SCOUTS = 8,        /* calls that ask between the first two that are to show how inputs overlap now */
     AGAIN = 64,        /* every so many calls, and at the 4th, 8th, 16th ..., the second best runs, if it is near */
 };
 /* Who is predicted to take so many times as long as the best of ours is not tried. The library's routine is the one whose inside
@@ -220,6 +221,29 @@ static bool seen_again(const struct sparse_trial *trial, const struct sparse_con
     return since >= 2 && (since & (since - 1)) == 0;
 }
 
+bool sparse_trial_refuses(double asking, double predicted)
+{
+    return asking > 0.01 * predicted;
+}
+
+/* The library's routine and dense forms show nothing of how inputs overlap, and who would be better if that has changed is not seen while
+ * they run: now and then one that merges takes their turn, ever more rarely, and so that it costs a hundredth at most. 0: not now. */
+static int scout(struct sparse_trial *trial, const struct sparse_contest *c, int best)
+{
+    int scout = 0;
+    if (!c->thin || (best > 0 && best < c->dense)) return 0;
+    for (int i = 1; i < c->dense; i++)
+        if (c->merge >> i & 1 && (scout == 0 || expected_with(trial, c, i) < expected_with(trial, c, scout))) scout = i;
+    if (scout == 0) return 0;
+    double more = expected_with(trial, c, scout) / expected_with(trial, c, best);
+    double since = (double)(trial->calls - trial->scouted), every = sparse_trial_refuses(c->asking, c->cost[best]) ? c->every : 1;
+    uint32_t least = SCOUTS << (trial->scouts < 3 ? trial->scouts : 3);
+    if (more > library_reach || since < least || since * every < 100 * (more - 1)) return 0;
+    trial->scouted = trial->calls;
+    trial->scouts++;
+    return scout;
+}
+
 int sparse_trial_choose(struct sparse_trial *trial, const struct sparse_contest *contest, bool *open)
 {
     const double *cost = contest->cost;
@@ -230,6 +254,8 @@ int sparse_trial_choose(struct sparse_trial *trial, const struct sparse_contest 
     int best = best_of(trial, contest, -1);
     change(trial, best);
     if (seen_again(trial, contest, open)) return trial->former;
+    int merges = scout(trial, contest, best);
+    if (merges > 0) return merges;
     bool often = trial->calls <= AGAIN && trial->calls % OFTEN == 0, rarely = doubtful(trial);
     if (!often && !rarely) return best;
     if (best == 0 && rarely) {

@@ -23,7 +23,10 @@ struct sparse_contest {
     double cost[SPARSE_CONTENDERS]; /* predicted seconds; infinite: not allowed. First the library's */
     double asking;                  /* seconds of the agreement, which comes before ours */
     double margin, dense_margin;    /* by which ours must be better than the library's routine, as a factor */
-    bool unlearned;                 /* inputs may be sparse enough, and nobody knows how they overlap */
+    bool thin;                      /* inputs may be sparse enough */
+    bool unlearned;                 /* ... and nobody knows how they overlap */
+    unsigned merge;                 /* a bit for each contender that shows it */
+    unsigned every;                 /* calls, of which one asks, where asking is a noticeable part of them */
 };
 
 struct sparse_contender {
@@ -39,6 +42,7 @@ struct sparse_trial {
     int incumbent;
     int former;       /* who was the incumbent before the last changes; -1: nobody */
     uint32_t changed; /* the call of the last change */
+    uint32_t scouted, scouts; /* the last call that was to show how inputs overlap now, and how many there were */
     double asking;    /* seconds of the agreement */
     struct sparse_contender contender[SPARSE_CONTENDERS];
 };
@@ -65,6 +69,9 @@ int sparse_trial_choose(struct sparse_trial *trial, const struct sparse_contest 
 
 /* What contender `i` is expected to take, of which the formulas say `predicted`. */
 double sparse_trial_expected(const struct sparse_trial *trial, int i, double predicted);
+
+/* Whether asking, of that many seconds, is a noticeable part of what a call is predicted to take. */
+bool sparse_trial_refuses(double asking, double predicted);
 
 /* Whether this call is to have a second agreement, which shows what one costs: before the first, ranks wait for those that come late. */
 bool sparse_trials_rehearse(const struct sparse_trials *trials);

@@ -167,6 +167,26 @@ static void test_growth_is_learned(void **state)
     sim_states_destroy(states, RANKS);
 }
 
+/* A library that is quicker than ours while positions differ from rank to rank, and slower when they are the same: which is found out
+ * although the library's routine shows nothing of it. */
+static void test_overlap_that_comes(void **state)
+{
+    struct sim_trial t = free_trial(SPARSE_ALLREDUCE, RANKS, SIM_RANDOM, 0.1, MIB / 4);
+    struct sparse_state **states = sim_states_create(t.ranks);
+    int left = 0, ours = 0;
+    t.sim.latency = t.parameters.rates.latency_network;
+    t.sim.bandwidth = t.parameters.rates.bandwidth_network;
+    t.parameters.every = 4;
+    t.timed = t.fast = true;
+    t.library = 0.00115;
+    for (int call = 0; call < 100; call++) left += run(&t, states).not_ours == t.ranks;
+    t.pattern = SIM_SAME_POSITIONS;
+    for (int call = 0; call < 200; call++) ours += run(&t, states).done == t.ranks && call >= 100;
+    assert_in_range(left, 80, 98);
+    assert_in_range(ours, 90, 100);
+    sim_states_destroy(states, t.ranks);
+}
+
 /* The formulas think that messages travel in no time, and so much of a ring; it is tried, and left. */
 static void test_what_is_slow_is_left(void **state)
 {
@@ -383,6 +403,7 @@ int main(void)
         cmocka_unit_test(test_dense_is_the_library_s),         cmocka_unit_test(test_dense_that_cannot_be_passed_on),
         cmocka_unit_test(test_ranks_of_different_density),     cmocka_unit_test(test_patience),
         cmocka_unit_test(test_disjoint_inputs),                cmocka_unit_test(test_growth_is_learned),
+        cmocka_unit_test(test_overlap_that_comes),
         cmocka_unit_test(test_learning_is_forgotten),
         cmocka_unit_test(test_what_is_slow_is_left),           cmocka_unit_test(test_library_is_measured),
         cmocka_unit_test(test_long_vectors_are_always_looked_at),

@@ -152,6 +152,27 @@ static void test_trials(void **state)
     assert_int_equal(at(&trials, 1, 1 << 20, 0.01, 1)->contender[0].tried, 0); /* was not used for longest */
 }
 
+/* How often the first of ours, which shows how inputs overlap and takes twice as long as a dense form, runs in 1,000 calls after 100. */
+static int shown(bool thin, double asking)
+{
+    const struct sparse_contest contest = {.n = 3, .dense = 2, .cost = {4, 6, 3}, .asking = asking, .margin = 1.1, .dense_margin = 1.1,
+                                           .thin = thin, .merge = 2, .every = 32};
+    struct sparse_trials trials = {0};
+    struct sparse_trial *trial = at(&trials, 1, 1 << 20, 0.25, 1);
+    int times = 0;
+    for (int call = 0; call < 1100; call++) times += contend(&trials, trial, &contest, contest.cost) == 1 && call >= 100;
+    assert_int_equal(trial->incumbent, 2);
+    return times;
+}
+
+/* Where all calls ask, a hundredth of the time goes into it; where one of 32 does, it may be every 64th of those that do. */
+static void test_overlap_is_looked_at_again(void **state)
+{
+    assert_int_equal(shown(false, 0), 0);
+    assert_in_range(shown(true, 0), 8, 10);
+    assert_in_range(shown(true, 0.05), 14, 20);
+}
+
 /* What was learned of one shape stays while others come, until there are too many; then the one not used for longest makes way. */
 static void test_classes(void **state)
 {
@@ -175,6 +196,7 @@ int main(void)
         cmocka_unit_test(test_formulas_are_doubted),
         cmocka_unit_test(test_unlearned),
         cmocka_unit_test(test_library_is_seen_again),
+        cmocka_unit_test(test_overlap_is_looked_at_again),
         cmocka_unit_test(test_classes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
