@@ -309,11 +309,31 @@ int sparse_free_area(const struct sparse_slice *s)
     return s->acc == &s->runs[0] ? 2 : 0;
 }
 
+/* Short ones, of a result that is longer than the caches, are joined first: what is then written past the caches is not read. */
+static bool join_first(const struct sparse_slice *s, size_t part)
+{
+    return s->past && 12 * (s->acc->length[part] + s->in->length[part]) < s->count[part] * s->operator->size;
+}
+
+static void finish_part(struct sparse_slice *s, size_t part, const struct sparse_run *left, const struct sparse_run *right)
+{
+    const struct sparse_layout *layout = &s->layout[part];
+    const char *a = behind_mark(left, left->at[part]), *b = behind_mark(right, right->at[part]), *base = s->area[0];
+    if (join_first(s, part)) {
+        char *joined = s->area[3]; /* a chain has its second source's message in area 2 */
+        sparse_merge(layout, 0, layout->blocks, a, b, s->dense, joined, NULL);
+        sparse_decode_past(layout, 0, layout->blocks, joined, output_of(s, part));
+    } else {
+        sparse_pile(layout, base, (size_t[]){(size_t)(a - base), (size_t)(b - base)}, 2, s->past, output_of(s, part));
+    }
+}
+
 void sparse_finish(struct sparse_slice *s, struct sparse_span span)
 {
+    const bool in_is_right = s->slot[0].peer > s->transport->rank;
     sparse_received(s, 0, s->in, 0, span);
-    sparse_slice_decode(s, span, s->acc);
-    sparse_slice_into(s, span, s->in, s->slot[0].peer > s->transport->rank);
+    if (sparse_failed(s)) return;
+    for_parts(s, span, part) finish_part(s, part, in_is_right ? s->acc : s->in, in_is_right ? s->in : s->acc);
 }
 
 struct sparse_span sparse_all(const struct sparse_slice *s)

@@ -139,7 +139,7 @@ void sparse_join(struct sparse_slice *s, struct sparse_span span, double ranks, 
 /* The area of 0 and 2 that s->acc is not in. */
 int sparse_free_area(const struct sparse_slice *s);
 
-/* Into the output: what slot 0 received at area 1 and s->acc, joined. */
+/* Into the output: what slot 0 received at area 1 and s->acc, joined. Area 3 is written over. */
 void sparse_finish(struct sparse_slice *s, struct sparse_span span);
 
 /* All positions. */
