@@ -174,6 +174,16 @@ static bool prevails(const struct pile *pile, size_t index)
     return true;
 }
 
+/* The first two where both are dense, or else the first. How many. */
+static size_t begin(const struct pile *pile, const struct sparse_layout *layout, size_t block, unsigned char *dense)
+{
+    struct sparse_view first = nth(pile, 0), second = nth(pile, pile->messages > 1 ? 1 : 0);
+    bool both = pile->messages > 1 && first.format == SPARSE_DENSE && second.format == SPARSE_DENSE && !sparse_padded(pile->operator);
+    if (both) sparse_combine(pile->operator, first.values, second.values, dense, first.elements);
+    else sparse_decode(layout, block, 1, pile->base + pile->at[0], dense);
+    return both ? 2 : 1;
+}
+
 /* All messages of a block, one after the other. A background that changes nothing in what is there is not looked at again: where the
  * next message has the same, its exceptions alone are joined, and looked at. */
 static void add_up(const struct pile *pile, const struct sparse_layout *layout, size_t block, unsigned char *dense)
@@ -181,8 +191,7 @@ static void add_up(const struct pile *pile, const struct sparse_layout *layout, 
     size_t size = pile->operator->size;
     struct target target = {pile->operator, sparse_moves(size), true, dense};
     const unsigned char *idle = NULL;
-    sparse_decode(layout, block, 1, pile->base + pile->at[0], dense);
-    for (size_t i = 1; i < pile->messages; i++) {
+    for (size_t i = begin(pile, layout, block, dense); i < pile->messages; i++) {
         struct sparse_view view = nth(pile, i);
         bool listed = view.format == SPARSE_CONSTANT || view.format == SPARSE_POSITIONS;
         bool same = listed && idle && memcmp(idle, view.background, size) == 0;
