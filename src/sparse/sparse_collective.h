@@ -93,9 +93,9 @@ struct sparse_call {
 
 /* Decides what can be decided without a message: SPARSE_NOT_OURS for one rank, no elements, vectors shorter than
  * parameters.short_bytes, operators that are not known element-wise (operator.apply NULL), and while the back-off of the
- * call's shape lasts (kind, operator, size). If calls of the shape have been quickest in dense form and asking takes a noticeable part of them, most
- * run in that form without an agreement. Otherwise samples the vector, allocates, and returns SPARSE_PENDING. *collective is NULL
- * unless SPARSE_PENDING. */
+ * call's shape lasts (kind, operator, size). If calls of the shape have been quickest in dense form and asking takes a noticeable
+ * part of them, most run in that form without an agreement. Otherwise samples the vector, allocates, and returns SPARSE_PENDING.
+ * *collective is NULL unless SPARSE_PENDING. */
 enum sparse_status sparse_collective_create(const struct sparse_call *call, struct sparse_collective **collective);
 
 /* Goes on as far as it can. SPARSE_PENDING: call again, after the transport has made progress. */

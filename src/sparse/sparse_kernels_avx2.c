@@ -226,10 +226,10 @@ static void stream(void *to, const void *from, size_t bytes)
 }
 
 #define PLAIN(width)                                                                                                             \
-    {scan_##width, NULL, plain_compress_##width, plain_expand_##width, NULL, plain_operand_##width,                                    \
+    {scan_##width, NULL, plain_compress_##width, plain_expand_##width, NULL, plain_operand_##width,                              \
      plain_take_##width, plain_put_##width, plain_pair_##width, plain_fill_##width}
 #define BETTER(width)                                                                                                            \
-    {scan_##width, NULL, compress_##width, expand_##width, NULL, operand_##width, plain_take_##width, plain_put_##width,               \
+    {scan_##width, NULL, compress_##width, expand_##width, NULL, operand_##width, plain_take_##width, plain_put_##width,         \
      plain_pair_##width, plain_fill_##width}
 
 void sparse_kernels_avx2(struct sparse_kernels *kernels)
