@@ -138,6 +138,7 @@ def test_the_results_of_somebody_else_are_not_touched(demo):
     eventually(lambda: os.path.exists(demo.results + "-2"))
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=60)
+    eventually(lambda: demo.processes() == [])  # a launcher that ends late makes its folders anew
     assert os.listdir(demo.results) == ["mine"] and not os.path.exists(demo.results + "-2")
 
 
