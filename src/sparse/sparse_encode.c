@@ -96,8 +96,8 @@ static struct sparse_view write_dense(const struct encoder *encoder, const void 
     return view;
 }
 
-/* A list is made during the scan where blocks have had enough to list, or it takes longer, and not too much, or a bitmap is shorter; and
- * where there is room for one of every element. */
+/* A list is made during the scan where the blocks before had enough exceptions (with fewer it takes longer) and not too many (then a
+ * bitmap is shorter), and where there is room for a list of every element. */
 static void expect(struct encoder *encoder, const struct sparse_tally *before, size_t count, unsigned char *message)
 {
     size_t size = encoder->operator->size;

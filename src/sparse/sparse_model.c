@@ -39,7 +39,7 @@ void sparse_parameters_default(struct sparse_parameters *parameters)
 
 static const double ln2 = 0.69314718055994531;
 
-/* 1 / i: a division is several times as long on the way as a product, and there are some thousand of either in a choice. */
+/* 1 / i: a division takes several times as long as a product, and the terms of a choice wait for each other. */
 static const double inverse[] = {0,        1 / 1.0,  1 / 2.0,  1 / 3.0,  1 / 4.0,  1 / 5.0,  1 / 6.0,  1 / 7.0,  1 / 8.0,
                                  1 / 9.0,  1 / 10.0, 1 / 11.0, 1 / 12.0, 1 / 13.0, 1 / 14.0, 1 / 15.0, 1 / 16.0, 1 / 17.0};
 

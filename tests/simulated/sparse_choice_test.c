@@ -22,6 +22,13 @@ static struct sim_trial free_trial(enum sparse_kind kind, int ranks, enum sim_pa
     return t;
 }
 
+/* Messages take what the formulas think. */
+static void network_as_modelled(struct sim_trial *t)
+{
+    t->sim.latency = t->parameters.rates.latency_network;
+    t->sim.bandwidth = t->parameters.rates.bandwidth_network;
+}
+
 static struct sim_report run(const struct sim_trial *t, struct sparse_state **states)
 {
     struct sim_report report;
@@ -174,8 +181,7 @@ static void test_overlap_that_comes(void **state)
     struct sim_trial t = free_trial(SPARSE_ALLREDUCE, RANKS, SIM_RANDOM, 0.1, MIB / 4);
     struct sparse_state **states = sim_states_create(t.ranks);
     int left = 0, ours = 0;
-    t.sim.latency = t.parameters.rates.latency_network;
-    t.sim.bandwidth = t.parameters.rates.bandwidth_network;
+    network_as_modelled(&t);
     t.parameters.every = 4;
     t.timed = t.fast = true;
     t.library = 0.00115;
@@ -212,8 +218,7 @@ static int left_to_library(double seconds, bool timed, const struct sim_trial *i
     struct sim_trial t = free_trial(SPARSE_ALLREDUCE, RANKS, SIM_RANDOM, 0.05, MIB / 4);
     struct sparse_state **states = sim_states_create(t.ranks);
     int left = 0;
-    t.sim.latency = t.parameters.rates.latency_network;
-    t.sim.bandwidth = t.parameters.rates.bandwidth_network;
+    network_as_modelled(&t);
     t.timed = timed;
     t.library = seconds;
     t.inside = inside;
@@ -229,8 +234,7 @@ static void test_dense_form(void **state)
     struct sim_trial t = free_trial(SPARSE_REDUCE_SCATTER, RANKS, SIM_DENSE, 1, MIB / 4);
     struct sparse_state **states = sim_states_create(t.ranks);
     int ours = 0, first = 0;
-    t.sim.latency = t.parameters.rates.latency_network;
-    t.sim.bandwidth = t.parameters.rates.bandwidth_network;
+    network_as_modelled(&t);
     t.parameters.every = 4;
     t.timed = t.fast = true;
     t.library = 1;
@@ -253,8 +257,7 @@ static void test_dense_form_unseen(void **state)
     struct sparse_state **states = sim_states_create(t.ranks);
     uint64_t seen = 0, unseen = 0;
     int blind = 0;
-    t.sim.latency = t.parameters.rates.latency_network;
-    t.sim.bandwidth = t.parameters.rates.bandwidth_network;
+    network_as_modelled(&t);
     t.timed = true;
     t.library = 1;
     for (int call = 0; call < 100; call++) {
@@ -283,8 +286,7 @@ static void test_dense_form_without_memory(void **state)
     struct sim_trial t = free_trial(SPARSE_REDUCE_SCATTER, RANKS, SIM_DENSE, 1, 16384);
     struct sparse_state **states = sim_states_create(t.ranks);
     struct sim_report report;
-    t.sim.latency = t.parameters.rates.latency_network;
-    t.sim.bandwidth = t.parameters.rates.bandwidth_network;
+    network_as_modelled(&t);
     t.timed = true;
     t.library = 1;
     t.parameters.keep = 0;
@@ -306,8 +308,7 @@ static double dense_seconds(int per_node, double library, int *ours)
     struct sim_trial t = free_trial(SPARSE_REDUCE_SCATTER, RANKS, SIM_DENSE, 1, MIB / 8);
     struct sparse_state **states = sim_states_create(t.ranks);
     double seconds = 0;
-    t.sim.latency = t.parameters.rates.latency_network;
-    t.sim.bandwidth = t.parameters.rates.bandwidth_network;
+    network_as_modelled(&t);
     t.parameters.rates.ranks_per_node = per_node;
     t.parameters.every = 4;
     t.timed = t.fast = true;
