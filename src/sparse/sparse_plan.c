@@ -33,12 +33,12 @@ static size_t ranks(const struct sparse_plan *plan)
     return (size_t)plan->call->transport->size;
 }
 
-/* The most bytes that one of `slices` slices of `count` elements takes. */
-static size_t bound_of(const struct sparse_plan *plan, size_t count, size_t slices)
+/* The most bytes that one of `slices` slices of `count` elements takes, whose blocks are for `owners`. */
+static size_t bound_of(const struct sparse_plan *plan, size_t count, size_t slices, size_t owners)
 {
     struct sparse_layout layout;
     if (count == 0) return 0;
-    sparse_layout_init(&layout, &plan->call->operator, count / slices + (slices > 1 && count % slices != 0), 1);
+    sparse_layout_init(&layout, &plan->call->operator, count / slices + (slices > 1 && count % slices != 0), owners);
     return SPARSE_MARK + sparse_bound(&layout, 0, layout.blocks) + SLACK;
 }
 
@@ -60,8 +60,8 @@ static size_t room_of(const struct sparse_plan *plan, size_t slices)
 {
     size_t bytes = 0;
     if (plan->call->kind != SPARSE_REDUCE_SCATTER)
-        return round_up(bound_of(plan, plan->elements, slices) + ranks(plan) * (SPARSE_MARK + SLACK));
-    for (size_t r = 0; r < ranks(plan); r++) bytes += bound_of(plan, share(plan, r), slices);
+        return round_up(bound_of(plan, plan->elements, slices, 1) + ranks(plan) * (SPARSE_MARK + SLACK));
+    for (size_t r = 0; r < ranks(plan); r++) bytes += bound_of(plan, share(plan, r), slices, 1);
     return round_up(bytes);
 }
 
@@ -72,13 +72,21 @@ static size_t pieces_of(const struct sparse_plan *plan, size_t slices)
     return pieces < ranks(plan) ? pieces : ranks(plan);
 }
 
+/* Where all pieces of a vector are in one slice, its blocks end where the ranks' shares do, so that who fills its own has whole blocks. */
+static size_t owners_of(const struct sparse_plan *plan, size_t slices)
+{
+    bool each = plan->elements * plan->call->operator.size / PART_BYTES >= ranks(plan);
+    return slices == 1 && each ? ranks(plan) : 1;
+}
+
 /* Bytes of all areas. */
 static size_t need_of(const struct sparse_plan *plan, enum sparse_algorithm algorithm, size_t slices)
 {
     size_t room = room_of(plan, slices);
     size_t pieces = pieces_of(plan, slices);
-    if (algorithm == SPARSE_ALLREDUCE_RING) return ranks(plan) * pieces * bound_of(plan, plan->elements, slices * pieces);
-    if (algorithm == SPARSE_SCATTER_PAIRWISE) return room + ranks(plan) * bound_of(plan, greatest_share(plan), slices);
+    if (algorithm == SPARSE_ALLREDUCE_RING)
+        return ranks(plan) * pieces * bound_of(plan, plan->elements, slices * pieces, owners_of(plan, slices));
+    if (algorithm == SPARSE_SCATTER_PAIRWISE) return room + ranks(plan) * bound_of(plan, greatest_share(plan), slices, 1);
     return SPARSE_AREAS * room;
 }
 
@@ -172,11 +180,11 @@ void sparse_plan_lane(const struct sparse_plan *plan, enum sparse_algorithm algo
     }
 }
 
-static void part(struct sparse_slice *lane, size_t index, size_t from, size_t end)
+static void part(struct sparse_slice *lane, size_t index, size_t from, size_t end, size_t owners)
 {
     lane->from[index] = from;
     lane->count[index] = end - from;
-    sparse_layout_init(&lane->layout[index], lane->operator, end - from, 1);
+    sparse_layout_init(&lane->layout[index], lane->operator, end - from, owners);
 }
 
 /* Without a product that could overflow. */
@@ -186,13 +194,14 @@ static size_t portion(size_t count, size_t index, size_t slices)
     return index * each + (index < more ? index : more);
 }
 
-static void cut_equally(const struct sparse_plan *plan, size_t slices, size_t index, size_t parts, struct sparse_slice *lane)
+static void cut_equally(const struct sparse_plan *plan, size_t slices, size_t index, size_t parts, size_t owners,
+                        struct sparse_slice *lane)
 {
     lane->positions = parts;
     for (size_t i = 0; i < parts; i++) {
         size_t from = portion(plan->elements, i, parts), count = portion(plan->elements, i + 1, parts) - from;
         lane->first[i] = i;
-        part(lane, i, from + portion(count, index, slices), from + portion(count, index + 1, slices));
+        part(lane, i, from + portion(count, index, slices), from + portion(count, index + 1, slices), owners);
     }
     lane->first[parts] = parts;
 }
@@ -201,7 +210,7 @@ static void cut_share(const struct sparse_plan *plan, size_t slices, size_t inde
                       size_t at)
 {
     size_t count = share(plan, rank), from = plan->offset[rank];
-    part(lane, at, from + portion(count, index, slices), from + portion(count, index + 1, slices));
+    part(lane, at, from + portion(count, index, slices), from + portion(count, index + 1, slices), 1);
 }
 
 /* Shares in the order of the places' reversed bits; see sparse_scatter_halving.c for what is behind them. */
@@ -227,9 +236,9 @@ void sparse_plan_cut(const struct sparse_plan *plan, enum sparse_algorithm algor
     enum cut cut = cut_of(algorithm);
     lane->resume = lane->inner = 0;
     lane->shift = 0;
-    if (cut == WHOLE) cut_equally(plan, slices, index, 1, lane);
-    else if (cut == EQUAL) cut_equally(plan, slices, index, (size_t)lane->fold.cube, lane);
-    else if (cut == PIECES) cut_equally(plan, slices, index, pieces_of(plan, slices), lane);
+    if (cut == WHOLE) cut_equally(plan, slices, index, 1, 1, lane);
+    else if (cut == EQUAL) cut_equally(plan, slices, index, (size_t)lane->fold.cube, 1, lane);
+    else if (cut == PIECES) cut_equally(plan, slices, index, pieces_of(plan, slices), owners_of(plan, slices), lane);
     else lane->shift = plan->offset[plan->call->transport->rank];
     if (cut == SHARES_BY_PLACE) cut_by_place(plan, slices, index, lane);
     if (cut != SHARES_BY_RANK) return;

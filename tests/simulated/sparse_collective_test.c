@@ -161,6 +161,20 @@ static void test_slices(void **state)
             }
 }
 
+/* Everyone fills its part: the parts are blocks of their own, and travel as they are. */
+static void test_parts_are_blocks(void **state)
+{
+    enum { COUNT = 1 << 17 };
+    for (int ranks = 2; ranks <= 16; ranks *= 2) {
+        struct sim_trial t = sim_trial_of(SPARSE_ALLREDUCE_RING, ranks, COUNT);
+        t.operator = 1;
+        t.pattern = SIM_DISJOINT;
+        t.density = 1;
+        uint64_t share = check(&t).sent / (uint64_t)(ranks * (ranks - 1)), bytes = COUNT * sim_operator(t.operator).size / (uint64_t)ranks;
+        assert_in_range(share, bytes, bytes + 64 * (uint64_t)ranks); /* a bitmap would take two bytes of a hundred */
+    }
+}
+
 static void test_a_thousand_ranks(void **state)
 {
     for (enum sparse_algorithm a = SPARSE_REDUCE_BINOMIAL; a < SPARSE_ALGORITHMS; a++) {
@@ -191,6 +205,7 @@ int main(void)
         cmocka_unit_test(test_nothing_to_do), cmocka_unit_test(test_every_root),  cmocka_unit_test(test_patterns_and_operators),
         cmocka_unit_test(test_all_sorts),     cmocka_unit_test(test_slices),      cmocka_unit_test(test_sequential_result),
         cmocka_unit_test(test_a_thousand_ranks), cmocka_unit_test(test_slices_on_one_node),
+        cmocka_unit_test(test_parts_are_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
