@@ -152,25 +152,69 @@ static size_t lone(const struct pile *pile)
     return found < pile->messages ? found : 0;
 }
 
-/* Whether a message is the result of all: those before and behind it are constant, and change nothing in it. */
-static bool prevails(const struct pile *pile, size_t index)
+/* What the constant messages before one come to, and those behind it. */
+struct grounds {
+    bool some_before, some_behind;
+    bool alike; /* all behind have the same */
+    unsigned char before[SPARSE_MAX_SIZE];
+    const unsigned char *behind;
+};
+
+static struct grounds around(const struct pile *pile, size_t index)
 {
     const struct sparse_operator *operator = pile->operator;
-    const struct sparse_view view = nth(pile, index);
-    unsigned char before[SPARSE_MAX_SIZE];
-    const unsigned char *idle = NULL;
+    struct grounds g = {.some_before = index > 0, .some_behind = index + 1 < pile->messages, .alike = true};
     for (size_t i = 0; i < index; i++) {
         struct sparse_view other = nth(pile, i);
-        if (i == 0) memcpy(before, other.background, operator->size);
-        else sparse_combine(operator, before, other.background, before, 1);
+        if (i == 0) memcpy(g.before, other.background, operator->size);
+        else sparse_combine(operator, g.before, other.background, g.before, 1);
     }
-    if (index > 0 && !idle_on(operator, before, false, &view)) return false;
-    for (size_t i = index + 1; i < pile->messages; i++) {
-        const unsigned char *value = nth(pile, i).background;
-        if (idle && memcmp(idle, value, operator->size) == 0) continue;
-        if (!idle_on(operator, value, true, &view)) return false;
-        idle = value;
+    if (g.some_behind) g.behind = nth(pile, index + 1).background;
+    for (size_t i = index + 2; i < pile->messages; i++)
+        g.alike = g.alike && memcmp(g.behind, nth(pile, i).background, operator->size) == 0;
+    return g;
+}
+
+/* Whether a message is the result of all: those before and behind it are constant, and change nothing in it. */
+static bool prevails(const struct pile *pile, size_t index, const struct grounds *g, const struct sparse_view *view)
+{
+    const struct sparse_operator *operator = pile->operator;
+    if (g->some_before && !idle_on(operator, g->before, false, view)) return false;
+    if (g->some_behind && !idle_on(operator, g->behind, true, view)) return false;
+    for (size_t i = index + 2; i < pile->messages && !g->alike; i++)
+        if (!idle_on(operator, nth(pile, i).background, true, view)) return false;
+    return true;
+}
+
+/* The same for one that is dense, and written while it is in L1; what was written is void if it does not prevail. */
+static bool prevails_written(const struct pile *pile, const struct grounds *g, const struct sparse_view *view, bool past,
+                             unsigned char *dense)
+{
+    const struct sparse_operator *operator = pile->operator;
+    const bool left = g->some_before && !sparse_neutral(operator, g->before, false);
+    const bool right = g->some_behind && !sparse_neutral(operator, g->behind, true);
+    const size_t size = operator->size, piece = sparse_piece(2 * size);
+    for (size_t start = 0; start < view->elements; start += piece) {
+        size_t n = view->elements - start < piece ? view->elements - start : piece;
+        const unsigned char *values = view->values + start * size;
+        if (left && !sparse_unchanged(operator, g->before, false, values, n)) return false;
+        if (right && !sparse_unchanged(operator, g->behind, true, values, n)) return false;
+        if (past && sparse_kernels()->stream) sparse_kernels()->stream(dense + start * size, values, n * size);
+        else memcpy(dense + start * size, values, n * size);
     }
+    return true;
+}
+
+/* Writes message `index`, which may be the result of all, if it is. */
+static bool write_one(const struct pile *pile, const struct sparse_layout *layout, size_t block, size_t index, bool past,
+                      unsigned char *dense)
+{
+    const struct sparse_view view = nth(pile, index);
+    const struct grounds g = around(pile, index);
+    if (view.format == SPARSE_DENSE && g.alike && !sparse_padded(pile->operator))
+        return prevails_written(pile, &g, &view, past, dense);
+    if (!prevails(pile, index, &g, &view)) return false;
+    (past ? sparse_decode_past : sparse_decode)(layout, block, 1, pile->base + pile->at[index], dense);
     return true;
 }
 
@@ -206,8 +250,7 @@ void sparse_pile(const struct sparse_layout *layout, const void *base, size_t *a
     unsigned char *to = dense;
     for (size_t block = 0; block < layout->blocks; block++) {
         size_t index = lone(&pile);
-        if (index == messages || !prevails(&pile, index)) add_up(&pile, layout, block, to);
-        else (past ? sparse_decode_past : sparse_decode)(layout, block, 1, pile.base + at[index], to);
+        if (index == messages || !write_one(&pile, layout, block, index, past, to)) add_up(&pile, layout, block, to);
         for (size_t i = 0; i < messages; i++) at[i] += nth(&pile, i).bytes;
         to += sparse_block_elements(layout, block) * layout->operator->size;
     }
