@@ -47,7 +47,7 @@ bool sparse_choice_forced(enum sparse_kind kind, const struct sparse_parameters 
 
 static struct sparse_choice passed_on(double predicted)
 {
-    return (struct sparse_choice){.algorithm = SPARSE_LIBRARY, .predicted = predicted, .unseen = true};
+    return (struct sparse_choice){.algorithm = SPARSE_LIBRARY, .predicted = predicted, .settled = true};
 }
 
 /* The cheapest by the formulas, of ours. */
@@ -87,12 +87,12 @@ static enum sparse_algorithm contender(struct range range, int i)
 }
 
 /* A dense form has memory of its own, which calls one behind the other find in the caches, and calls of a program that computes between
- * them do not: where it would stay in the caches, and no network takes longer, it has to be better by more. */
+ * them do not; and over a network a call that takes little is disturbed by more than the usual margin: where it would stay in the
+ * caches, it has to be better by more. */
 static double dense_margin(const struct sparse_estimate *estimate, const struct sparse_parameters *parameters)
 {
     bool cached = estimate->elements * estimate->size < parameters->past_bytes;
-    bool near = sparse_near(&parameters->rates, estimate->ranks);
-    return cached && near ? 1 + 2.5 * (parameters->margin - 1) : parameters->margin;
+    return cached ? 1 + 2.5 * (parameters->margin - 1) : parameters->margin;
 }
 
 static struct sparse_choice by_trial(struct range range, double library, const struct sparse_estimate *estimate,
@@ -101,7 +101,7 @@ static struct sparse_choice by_trial(struct range range, double library, const s
     const int algorithms = (int)(range.last - range.first) + 1;
     struct sparse_contest contest = {.n = 1, .dense = 1 + algorithms, .cost = {library}, .asking = trial->asking,
                                      .margin = parameters->margin, .dense_margin = dense_margin(estimate, parameters),
-                                     .thin = estimate->density < 0.5, .every = parameters->every};
+                                     .thin = estimate->density < 0.5, .every = parameters->every, .share = trial->share};
     contest.unlearned = contest.thin && !estimate->learned;
     bool open;
     for (enum sparse_algorithm a = range.first; a <= range.last; a++) contest.merge |= shows_nothing(a) ? 0 : 2u << (a - range.first);
@@ -109,10 +109,9 @@ static struct sparse_choice by_trial(struct range range, double library, const s
         for (enum sparse_algorithm a = range.first; a <= range.last; a++)
             contest.cost[contest.n++] = !estimate->learned && shows_nothing(a) ? INFINITY : sparse_cost(a, a, dense, estimate, parameters);
     int i = sparse_trial_choose(trial, &contest, &open);
-    bool doubted = !open && i != trial->incumbent; /* another one runs to be seen again: the next calls have to tell */
     return (struct sparse_choice){.algorithm = contender(range, i), .dense = i >= contest.dense, .contender = i,
                                   .predicted = contest.cost[i], .open = open,
-                                  .unseen = !doubted && (i == 0 || i >= contest.dense)};
+                                  .settled = !open && i == trial->incumbent};
 }
 
 struct sparse_choice sparse_choose(enum sparse_kind kind, bool may_pass_on, const struct sparse_estimate *estimate,

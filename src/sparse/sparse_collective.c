@@ -84,18 +84,19 @@ static struct sparse_class *class_of(const struct sparse_call *call, size_t elem
     return sparse_class_at(classes, sparse_call_shape(call->kind, &call->operator, elements * call->operator.size));
 }
 
-/* Without a message, and the same on all ranks: who runs it, the library or an algorithm in dense form? SPARSE_ALGORITHMS: the ranks
- * have to ask each other. */
-static enum sparse_algorithm known_before(const struct sparse_call *call, size_t elements)
+static const struct sparse_answer the_library = {1, SPARSE_LIBRARY, false}, ask = {0, SPARSE_ALGORITHMS, false};
+
+/* Without a message, and the same on all ranks: who runs it? SPARSE_ALGORITHMS: the ranks have to ask each other. */
+static struct sparse_answer known_before(const struct sparse_call *call, size_t elements)
 {
     const struct sparse_parameters *parameters = call->parameters;
     size_t bytes = elements * call->operator.size;
-    if (call->transport->size < 2 || elements == 0 || call->operator.apply == NULL) return SPARSE_LIBRARY;
-    if (parameters->always || sparse_choice_forced(call->kind, parameters)) return SPARSE_ALGORITHMS;
-    if (bytes < parameters->short_bytes) return SPARSE_LIBRARY;
+    if (call->transport->size < 2 || elements == 0 || call->operator.apply == NULL) return the_library;
+    if (parameters->always || sparse_choice_forced(call->kind, parameters)) return ask;
+    if (bytes < parameters->short_bytes) return the_library;
     struct sparse_class *class = class_of(call, elements);
-    if (!call->may_pass_on || call->unordered || sparse_class_looks(class, parameters)) return SPARSE_ALGORITHMS;
-    return class->form;
+    if (!call->may_pass_on || call->unordered || sparse_class_looks(class, parameters)) return ask;
+    return class->answer;
 }
 
 static void *take_memory(const struct sparse_parameters *parameters, size_t bytes)
@@ -176,11 +177,11 @@ static void begin_asking(struct sparse_collective *c)
 }
 
 /* What the ranks have agreed on in an earlier call. */
-static void begin_unasked(struct sparse_collective *c, enum sparse_algorithm form)
+static void begin_unasked(struct sparse_collective *c, const struct sparse_answer *known)
 {
     c->sampled = c->agreed = -1;
     c->decided = true;
-    c->choice = (struct sparse_choice){.algorithm = form, .dense = true};
+    c->choice = (struct sparse_choice){.algorithm = known->algorithm, .dense = known->dense};
     if (make_room(c)) return;
     c->record.error = SPARSE_NO_MEMORY;
     c->status = SPARSE_FAILED;
@@ -189,17 +190,17 @@ static void begin_unasked(struct sparse_collective *c, enum sparse_algorithm for
 enum sparse_status sparse_collective_create(const struct sparse_call *call, struct sparse_collective **collective)
 {
     size_t elements = all_elements(call);
-    enum sparse_algorithm known = known_before(call, elements);
+    const struct sparse_answer known = known_before(call, elements);
     *collective = NULL;
-    if (known == SPARSE_LIBRARY) return SPARSE_NOT_OURS;
+    if (known.algorithm == SPARSE_LIBRARY) return SPARSE_NOT_OURS;
     struct sparse_collective *c = make_handle(call);
     if (!c) return SPARSE_FAILED;
     c->elements = elements;
     c->record.peer = -1;
     c->status = SPARSE_PENDING;
     c->class = class_of(call, elements);
-    if (known == SPARSE_ALGORITHMS) begin_asking(c);
-    else begin_unasked(c, known);
+    if (known.algorithm == SPARSE_ALGORITHMS) begin_asking(c);
+    else begin_unasked(c, &known);
     *collective = c;
     return SPARSE_PENDING;
 }
@@ -214,7 +215,11 @@ static void choose(struct sparse_collective *c, bool may_pass_on, const struct s
     }
     c->asking = sparse_cost_of_asking(estimate, &c->parameters);
     if (c->timed) c->asking = sparse_trials_asking(trials, c->asking);
-    if (trial) trial->asking = c->asking;
+    if (trial) {
+        trial->asking = c->asking;
+        bool near = sparse_near(&c->parameters.rates, c->call.transport->size);
+        trial->share = sparse_class_seen(c->class, estimate->density, estimate->growth, near, &c->parameters);
+    }
     c->choice = sparse_choose(c->call.kind, may_pass_on, estimate, &c->parameters, trial);
     if (!trial) return;
     double now = c->parameters.clock(), asked = c->rehearses ? c->prepared + now - c->began : 0;
@@ -222,10 +227,23 @@ static void choose(struct sparse_collective *c, bool may_pass_on, const struct s
     trials->outside = c->left = c->choice.algorithm == SPARSE_LIBRARY;
 }
 
-/* Whether not to ask would save anything: of a long vector's time an agreement is hardly a part. Not before all have been tried. */
-static bool refused(const struct sparse_collective *c)
+/* Whether not to ask would save anything: of a long vector's time an agreement is hardly a part. Not before all have been tried, and where
+ * the inputs make a difference, not if they have not been timed. */
+static struct sparse_answer answer_of(const struct sparse_collective *c)
 {
-    return c->choice.unseen && !c->choice.open && sparse_trial_refuses(c->asking, c->choice.predicted);
+    const struct sparse_choice *choice = &c->choice;
+    bool encoded = choice->algorithm != SPARSE_LIBRARY && !choice->dense;
+    struct sparse_answer answer = {.grounds = 1, .algorithm = choice->algorithm, .dense = choice->dense};
+    if (encoded) answer.grounds = c->timed && c->class->same > 1 ? 2 + choice->algorithm : 0;
+    if (!choice->settled || !sparse_trial_refuses(c->asking, choice->predicted)) answer.grounds = 0;
+    return answer;
+}
+
+/* Another algorithm runs once, to be seen again or to show how inputs overlap, in the place of an encoded one that calls run without a
+ * look: the next look will tell. */
+static bool stands_in(const struct sparse_collective *c)
+{
+    return !c->choice.settled && !c->choice.open && c->class->answer.grounds > 1;
 }
 
 /* Sets the choice; false when it is the library's own routine's turn, or nobody's. */
@@ -240,7 +258,7 @@ static bool decide(struct sparse_collective *c)
         return false;
     }
     choose(c, may_pass_on, &estimate);
-    if (may_pass_on && !c->call.unordered) sparse_class_answer(c->class, refused(c), c->choice.algorithm);
+    if (may_pass_on && !c->call.unordered && !stands_in(c)) sparse_class_answer(c->class, answer_of(c));
     return c->choice.algorithm != SPARSE_LIBRARY;
 }
 
@@ -293,7 +311,7 @@ static enum sparse_status finish(struct sparse_collective *c)
     if (c->record.error != SPARSE_NO_ERROR) return SPARSE_FAILED;
     if (parked(c)) memcpy(c->call.output, parked(c), c->plan.result);
     if (c->timed) sparse_trials_end(&c->call.state->trials, c->parameters.clock());
-    if (!c->choice.dense) sparse_class_learn(c->class, &c->record);
+    if (!c->choice.dense) sparse_class_learn(c->class, &c->record, c->agreed >= 0);
     return SPARSE_DONE;
 }
 

@@ -262,6 +262,14 @@ size_t sparse_chain_slices(int ranks, size_t bytes)
     return each < bytes ? bytes / each : 1;
 }
 
+/* The hops of a chain after which its last slice is to come. Over a network those within a node take next to nothing; and there are as many
+ * slices as to have two on each of its links. */
+static double links_of_chain(const struct sparse_rates *rates, int ranks)
+{
+    int per_node = rates->ranks_per_node > 0 ? rates->ranks_per_node : 1;
+    return sparse_near(rates, ranks) ? ranks - 2 : (ranks - 1) / per_node;
+}
+
 static double seconds(enum sparse_algorithm algorithm, bool dense, bool library, const struct sparse_estimate *e,
                       const struct sparse_parameters *parameters)
 {
@@ -281,7 +289,8 @@ static double seconds(enum sparse_algorithm algorithm, bool dense, bool library,
     cost_of(&c, algorithm);
     if (library) return c.latency + c.wire + c.work;
     c.work += bytes / (dense ? c.rates->copy : c.rates->scan);
-    double longer = fmax(c.wire, c.work), shorter = fmin(c.wire, c.work), steps = slices + (chain ? e->ranks - 2 : 0);
+    double longer = fmax(c.wire, c.work), shorter = fmin(c.wire, c.work), steps = slices;
+    if (chain) steps += links_of_chain(&parameters->rates, e->ranks), c.latency /= near ? 1 : 2;
     return steps * (c.latency + longer / slices) + shorter / slices;
 }
 

@@ -52,8 +52,8 @@ struct sparse_parameters {
     size_t large_bytes;    /* on one node messages of so many bytes or more lie in large pages (sparse_memory.h); 1 MiB */
     size_t keep;           /* bytes of scratch memory that a communicator keeps; 32 MiB */
     unsigned sample_lines; /* cache lines looked at; 64 */
-    unsigned patience;     /* answers "dense" in a row after which not every call is looked at; 4 */
-    unsigned every;        /* ... but every so many; 32 */
+    unsigned patience;     /* answers in a row that are the same after which not every call is looked at; 4 */
+    unsigned every;        /* ... but every so many, or, where an encoded form runs, four times as often; 32 */
     double margin;         /* gain over the library's own routine, as a factor, below which that one runs; 1.1 */
     enum sparse_algorithm algorithm; /* forces one; SPARSE_LIBRARY: chosen. Ignored where it is of another kind */
     bool dense;            /* forces the dense form: the twin to compare with */

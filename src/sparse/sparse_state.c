@@ -6,7 +6,8 @@
 
 #include <math.h>
 
-enum { STALE_AFTER = 16 };
+enum { STALE_AFTER = 16,
+       CAUTION = 4 }; /* so many times as often a look where an encoded form runs as where the inputs make no difference */
 #define OTHERWISE 0.25 /* growth by so much more or less: the inputs have become others */
 
 uint32_t sparse_call_shape(enum sparse_kind kind, const struct sparse_operator *operator, size_t bytes)
@@ -24,32 +25,51 @@ struct sparse_class *sparse_class_at(struct sparse_classes *classes, uint32_t sh
     }
     if (!found) {
         found = oldest;
-        *found = (struct sparse_class){.shape = shape, .form = SPARSE_LIBRARY};
+        *found = (struct sparse_class){.shape = shape, .answer = {.algorithm = SPARSE_LIBRARY}};
     }
     found->used = ++classes->lookups;
     return found;
 }
 
+static unsigned period(bool encoded, const struct sparse_parameters *parameters)
+{
+    unsigned every = encoded ? parameters->every / CAUTION : parameters->every;
+    return every > 1 ? every : 1;
+}
+
 bool sparse_class_looks(struct sparse_class *class, const struct sparse_parameters *parameters)
 {
-    if (class->refused < parameters->patience) return true;
-    if (++class->skipped < parameters->every) return false;
+    bool encoded = class->answer.algorithm != SPARSE_LIBRARY && !class->answer.dense;
+    if (class->alike < parameters->patience) return true;
+    if (++class->skipped < period(encoded, parameters)) return false;
     class->skipped = 0;
     return true;
 }
 
-void sparse_class_answer(struct sparse_class *class, bool refused, enum sparse_algorithm algorithm)
+double sparse_class_seen(struct sparse_class *class, double density, double growth, bool near,
+                         const struct sparse_parameters *parameters)
 {
-    class->form = refused ? algorithm : SPARSE_LIBRARY;
-    if (!refused) class->refused = 0;
-    else if (class->refused < UINT32_MAX) ++class->refused;
+    bool thinner = density * 2 < class->density, denser = class->density * 2 < density;
+    if (thinner || denser || fabs(growth - class->growth) > OTHERWISE) class->same = 0;
+    if (class->same < UINT32_MAX) class->same++;
+    class->density = density;
+    class->growth = growth;
+    double looks = class->same > parameters->patience ? 1.0 / period(true, parameters) : 1;
+    return near ? looks : (1 + looks) / 2; /* over a network ranks wait for each other, in the agreement or in what follows */
 }
 
-void sparse_class_learn(struct sparse_class *class, const struct sparse_record *record)
+void sparse_class_answer(struct sparse_class *class, struct sparse_answer answer)
+{
+    if (answer.grounds == 0 || answer.grounds != class->answer.grounds) class->alike = 0;
+    if (answer.grounds != 0 && class->alike < UINT32_MAX) class->alike++;
+    class->answer = answer;
+}
+
+void sparse_class_learn(struct sparse_class *class, const struct sparse_record *record, bool looked)
 {
     const struct sparse_tally *input = &record->input, *joined = &record->joined;
     if (input->elements == 0 || joined->elements == 0 || input->exceptions == 0 || record->joined_ranks <= 1) {
-        if (++class->since > STALE_AFTER) class->observed = false;
+        if (class->since++ >= STALE_AFTER && looked) class->observed = false;
         return;
     }
     class->since = 0;
@@ -67,7 +87,7 @@ void sparse_class_learn(struct sparse_class *class, const struct sparse_record *
 
 bool sparse_class_stale(const struct sparse_class *class)
 {
-    return class->observed && class->since == STALE_AFTER;
+    return class->observed && class->since >= STALE_AFTER;
 }
 
 static void plain_release(void *context, void *memory)

@@ -16,9 +16,15 @@ struct sparse_class {
     bool observed;     /* whether anything is learned; differs from rank to rank, so that it must pass through the agreement */
     struct sparse_learned learned;
     unsigned since;    /* calls without anything to learn from */
-    unsigned refused;  /* calls in a row that need not have been looked at: the same on all ranks, since only blocking calls count */
+    double density, growth; /* of the last look: this and what follows is the same on all ranks, since only blocking calls count */
+    unsigned same;     /* looks in a row that hardly differ in them */
+    unsigned alike;    /* looks in a row that were not worth it, on the same grounds */
     unsigned skipped;  /* calls not looked at since */
-    enum sparse_algorithm form; /* what runs in those: the library's routine, or this algorithm in dense form */
+    struct sparse_answer {
+        unsigned grounds; /* 1: the inputs make no difference; others: as long as they stay as they are; 0: it holds for its call alone */
+        enum sparse_algorithm algorithm;
+        bool dense;
+    } answer;          /* what runs in those */
 };
 
 struct sparse_scratch {
@@ -52,14 +58,18 @@ struct sparse_class *sparse_class_at(struct sparse_classes *classes, uint32_t sh
 /* Whether a blocking call's vector is worth a look; counts. The same on all ranks. */
 bool sparse_class_looks(struct sparse_class *class, const struct sparse_parameters *parameters);
 
-/* The answer of a blocking call. `refused`: the inputs made no difference and the agreement is worth saving; then the next calls may
- * run what has run, unseen: the library's routine or `algorithm` in dense form. */
-void sparse_class_answer(struct sparse_class *class, bool refused, enum sparse_algorithm algorithm);
+/* A blocking call's look. Returns which share of a look's time an encoded form would take in each of the calls with such inputs.
+ * `near`: all ranks are on one node. */
+double sparse_class_seen(struct sparse_class *class, double density, double growth, bool near,
+                         const struct sparse_parameters *parameters);
 
-/* What the merges have shown. Algorithms without merges show nothing, and a ring would go on after the inputs have ceased to be
- * disjoint: what is known is stale after some calls, so that one with merges runs in a ring's place, and forgotten when that has
- * shown nothing either. */
-void sparse_class_learn(struct sparse_class *class, const struct sparse_record *record);
+/* What a blocking call's look has come to. When it has come to the same a few times, the next calls run that without a look. */
+void sparse_class_answer(struct sparse_class *class, struct sparse_answer answer);
+
+/* What the merges of a call have shown. Algorithms without merges show nothing, and a ring would go on after the inputs have ceased to be
+ * disjoint: what is known is stale after some calls, so that one with merges runs in a ring's place at the next look, and forgotten when
+ * that has shown nothing either. */
+void sparse_class_learn(struct sparse_class *class, const struct sparse_record *record, bool looked);
 bool sparse_class_stale(const struct sparse_class *class);
 
 /* Memory of at least `bytes` bytes: the state's, or new. In large pages where the state will keep it and this call or an earlier one is
@@ -73,7 +83,7 @@ struct sparse_choice {
     int contender;    /* the library's routine is 0, an algorithm its place among those of its kind, from 1 on */
     double predicted; /* seconds, by the formulas; 0: not looked at */
     bool open;        /* others are still to be tried */
-    bool unseen;      /* who runs is the best so far, and needs no look at the inputs */
+    bool settled;     /* nobody is, and who runs is the best so far */
 };
 
 /* Whether the parameters name an algorithm of this kind. */

@@ -19,7 +19,8 @@ enum {
 static const double reach = 2, library_reach = 4;
 /* ... unless it takes so few seconds that nobody would notice. */
 static const double little = 1e-3;
-/* How near the second best must be to run again; and to do so often, among the first calls. */
+/* How near the second best must be to run again (who has run a few times only, when all was new: as near as to be tried at all); and to
+ * do so often, among the first calls. */
 static const double near = 1.5, nearest = 1.25;
 
 static uint32_t octave(double x)
@@ -120,10 +121,11 @@ static double handicap(const struct sparse_trial *trial, const struct sparse_con
     return i < c->dense ? c->margin : c->dense_margin;
 }
 
-/* What a call by contender `i` is expected to take. The library's routine and dense forms run without asking in most calls. */
+/* What a call by contender `i` is expected to take. The library's routine and dense forms run without asking in most calls, encoded ones in
+ * most of those that are like the ones before. */
 static double expected_with(const struct sparse_trial *trial, const struct sparse_contest *c, int i)
 {
-    return sparse_trial_expected(trial, i, c->cost[i]) + (i > 0 && i < c->dense ? c->asking : 0);
+    return sparse_trial_expected(trial, i, c->cost[i]) + (i > 0 && i < c->dense ? c->share * c->asking : 0);
 }
 
 /* What is nearly as good as the best of those that have been tried; 0: only the best is. */
@@ -266,7 +268,8 @@ int sparse_trial_choose(struct sparse_trial *trial, const struct sparse_contest 
     int second = best_of(trial, contest, best);
     double least = sparse_trial_expected(trial, best, cost[best]), next_best = sparse_trial_expected(trial, second, cost[second]);
     if (rarely && best >= contest->dense && sparse_trial_expected(trial, 0, cost[0]) < reach * least) return 0;
-    return next_best < (rarely ? near : nearest) * least ? second : best;
+    double reached = !rarely ? nearest : trial->contender[second].tried < SPARSE_TRIAL_RATIOS ? reach : near;
+    return next_best < reached * least ? second : best;
 }
 
 static uint32_t in_units(double x)

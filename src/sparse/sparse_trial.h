@@ -27,6 +27,7 @@ struct sparse_contest {
     bool unlearned;                 /* ... and nobody knows how they overlap */
     unsigned merge;                 /* a bit for each contender that shows it */
     unsigned every;                 /* calls, of which one asks, where asking is a noticeable part of them */
+    double share;                   /* ... and the share of that time in each of those in which an encoded form runs */
 };
 
 struct sparse_contender {
@@ -43,7 +44,7 @@ struct sparse_trial {
     int former;       /* who was the incumbent before the last changes; -1: nobody */
     uint32_t changed; /* the call of the last change */
     uint32_t scouted, scouts; /* the last call that was to show how inputs overlap now, and how many there were */
-    double asking;    /* seconds of the agreement */
+    double asking, share; /* seconds of the agreement; the share of them in a call with such inputs, as far as can be foreseen */
     struct sparse_contender contender[SPARSE_CONTENDERS];
 };
 
