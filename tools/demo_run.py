@@ -29,10 +29,10 @@ class Demo:
             signal.signal(number, self._stop)
 
     def _stop(self, number, frame) -> None:
-        for other in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(other, signal.SIG_IGN)
-        self.signal = number
-        raise Stopped
+        """The first counts. Here signal.signal to ignore the others would let in the one that tools/demo sends after Ctrl-C."""
+        if not self.signal:
+            self.signal = number
+            raise Stopped
 
     def say(self, text: str) -> None:
         """A line with the time that has passed."""

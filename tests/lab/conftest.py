@@ -86,11 +86,11 @@ class Lab:
         return found
 
 
-def eventually(condition, seconds=60):
-    """Waits until the condition holds. The deadline is for broken programs only."""
+def eventually(condition, seconds=60, found=lambda: ""):
+    """Waits until the condition holds. The deadline is for broken programs only; what was found instead is told."""
     deadline = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < deadline, "waited %d s in vain" % seconds
+        assert time.monotonic() < deadline, "waited %d s in vain; %s" % (seconds, found())
         time.sleep(0.05)
 
 

@@ -106,7 +106,7 @@ def test_one_table_with_every_system(demo, where):
         assert os.path.getsize(os.path.join(demo.results, name)) > 0
     with open(os.path.join(demo.results, "table.txt"), encoding="utf-8") as stream:
         assert stream.read().strip() in out
-    eventually(lambda: demo.left() == [])
+    eventually(lambda: demo.left() == [], found=demo.left)
 
 
 @pytest.mark.parametrize("where", [["--local"], []])
@@ -123,7 +123,7 @@ def test_nothing_is_left_when_it_is_interrupted(demo, where, number):
         process.send_signal(number)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130 and "lucid: demo: interrupted; nothing is left of it\n" in err, out + err
-    eventually(lambda: demo.left() == [])
+    eventually(lambda: demo.left() == [], found=demo.left)
     assert not os.path.exists(demo.results)
 
 
@@ -146,6 +146,27 @@ def test_the_results_of_somebody_else_are_not_touched(demo):
                                                  ([1000], [1], "1000 x"), ([5], [0], "all gone"), ([0], [0], "-")])
 def test_ratios(before, after, text):
     assert demo_table.cells(demo_table.Row("x", before, after, "count", "-"))[3] == text
+
+
+def test_the_first_signal_counts(tmp_path, monkeypatch):
+    """After Ctrl-C tools/demo sends another; the launcher would take one for impatience, and leave its files."""
+    sys_path(os.path.join(ROOT, "tools"))
+    import demo_run
+    handlers = {}
+
+    def set_handler(number, handler):
+        """Like signal.signal, which first handles what was sent meanwhile; here as soon as a handler sets one."""
+        if len(handlers) < 3:
+            handlers[number] = handler
+        elif number == signal.SIGINT:
+            handlers[signal.SIGTERM](signal.SIGTERM, None)
+
+    monkeypatch.setattr(signal, "signal", set_handler)
+    demo = demo_run.Demo(str(tmp_path / "log"), 0, 0, 1)
+    with pytest.raises(demo_run.Stopped):
+        handlers[signal.SIGINT](signal.SIGINT, None)
+    handlers[signal.SIGTERM](signal.SIGTERM, None)
+    assert demo.signal == signal.SIGINT
 
 
 def test_a_program_that_computes_something_else_is_an_error():
