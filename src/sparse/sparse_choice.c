@@ -24,7 +24,8 @@ struct sparse_estimate sparse_choice_estimate(const struct sparse_call *call, co
                                 .per_exception = (double)call->operator.size + 2};
     if (terms->ranks > 0) e.density = (double)terms->density / 0x1p32 / terms->ranks;
     double looked = (double)parameters->sample_lines * 64 / (double)call->operator.size * call->transport->size;
-    if (looked > 1 && e.density * looked < 1) e.density = 1 / looked;
+    if (looked > 1) e.grain = 1 / looked;
+    e.density = fmax(e.density, e.grain);
     e.learned = terms->observed > 0;
     e.stale = e.learned && terms->flags & SPARSE_STALE;
     if (e.learned) {
@@ -32,6 +33,13 @@ struct sparse_estimate sparse_choice_estimate(const struct sparse_call *call, co
         e.per_exception = (double)terms->per_exception / 0x1p20 / terms->observed;
     }
     return e;
+}
+
+struct sparse_sort sparse_choice_sort(const struct sparse_estimate *estimate)
+{
+    const double few = 3, met = fmin(1, 2 * estimate->density * (estimate->ranks - 1));
+    double growth = estimate->growth <= INDEPENDENT ? estimate->growth : INDEPENDENT + (estimate->growth - INDEPENDENT) * met;
+    return (struct sparse_sort){estimate->density + few * estimate->grain, growth};
 }
 
 /* Does not merge, and so shows nothing of how unions grow: taken on knowledge only, and now and then another one in its place. */

@@ -209,16 +209,17 @@ static void choose(struct sparse_collective *c, bool may_pass_on, const struct s
 {
     struct sparse_trials *trials = &c->call.state->trials;
     struct sparse_trial *trial = NULL;
+    const struct sparse_sort sort = sparse_choice_sort(estimate);
     if (c->timed) {
         sparse_trials_learn(trials, (struct sparse_times){c->agreement.terms.took, c->agreement.terms.asked});
-        trial = sparse_trials_at(trials, c->class->shape, estimate->density, estimate->growth);
+        trial = sparse_trials_at(trials, c->class->shape, sort);
     }
     c->asking = sparse_cost_of_asking(estimate, &c->parameters);
     if (c->timed) c->asking = sparse_trials_asking(trials, c->asking);
     if (trial) {
         trial->asking = c->asking;
         bool near = sparse_near(&c->parameters.rates, c->call.transport->size);
-        trial->share = sparse_class_seen(c->class, estimate->density, estimate->growth, near, &c->parameters);
+        trial->share = sparse_class_seen(c->class, sort, near, &c->parameters);
     }
     c->choice = sparse_choose(c->call.kind, may_pass_on, estimate, &c->parameters, trial);
     if (!trial) return;

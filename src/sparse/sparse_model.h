@@ -75,6 +75,7 @@ struct sparse_estimate {
     int ranks;
     bool commutative;
     double density;        /* mean over the ranks, in [0, 1] */
+    double grain;          /* ... what one exception among the samples comes to; 0: no matter */
     /* How unions grow: 0 same positions, 1 independent, 1.5 disjoint. Up to 1, union(k) = 1 - (1 - density)^(k^growth); above,
      * between the independent one and min(1, k density). */
     double growth;

@@ -46,14 +46,12 @@ bool sparse_class_looks(struct sparse_class *class, const struct sparse_paramete
     return true;
 }
 
-double sparse_class_seen(struct sparse_class *class, double density, double growth, bool near,
-                         const struct sparse_parameters *parameters)
+double sparse_class_seen(struct sparse_class *class, struct sparse_sort sort, bool near, const struct sparse_parameters *parameters)
 {
-    bool thinner = density * 2 < class->density, denser = class->density * 2 < density;
-    if (thinner || denser || fabs(growth - class->growth) > OTHERWISE) class->same = 0;
+    bool thinner = sort.density * 2 < class->sort.density, denser = class->sort.density * 2 < sort.density;
+    if (thinner || denser || fabs(sort.growth - class->sort.growth) > OTHERWISE) class->same = 0;
     if (class->same < UINT32_MAX) class->same++;
-    class->density = density;
-    class->growth = growth;
+    class->sort = sort;
     double looks = class->same > parameters->patience ? 1.0 / period(true, parameters) : 1;
     return near ? looks : (1 + looks) / 2; /* over a network ranks wait for each other, in the agreement or in what follows */
 }

@@ -16,8 +16,8 @@ struct sparse_class {
     bool observed;     /* whether anything is learned; differs from rank to rank, so that it must pass through the agreement */
     struct sparse_learned learned;
     unsigned since;    /* calls without anything to learn from */
-    double density, growth; /* of the last look: this and what follows is the same on all ranks, since only blocking calls count */
-    unsigned same;     /* looks in a row that hardly differ in them */
+    struct sparse_sort sort; /* of the last look: this and what follows is the same on all ranks, since only blocking calls count */
+    unsigned same;     /* looks in a row that hardly differ in it */
     unsigned alike;    /* looks in a row that were not worth it, on the same grounds */
     unsigned skipped;  /* calls not looked at since */
     struct sparse_answer {
@@ -60,8 +60,7 @@ bool sparse_class_looks(struct sparse_class *class, const struct sparse_paramete
 
 /* A blocking call's look. Returns which share of a look's time an encoded form would take in each of the calls with such inputs.
  * `near`: all ranks are on one node. */
-double sparse_class_seen(struct sparse_class *class, double density, double growth, bool near,
-                         const struct sparse_parameters *parameters);
+double sparse_class_seen(struct sparse_class *class, struct sparse_sort sort, bool near, const struct sparse_parameters *parameters);
 
 /* What a blocking call's look has come to. When it has come to the same a few times, the next calls run that without a look. */
 void sparse_class_answer(struct sparse_class *class, struct sparse_answer answer);
@@ -92,6 +91,8 @@ bool sparse_choice_forced(enum sparse_kind kind, const struct sparse_parameters 
 /* What the agreed terms stand for. A sample in which nothing differed is no proof: one element is taken to differ after all. */
 struct sparse_estimate sparse_choice_estimate(const struct sparse_call *call, const struct sparse_parameters *parameters,
                                               size_t elements, const struct sparse_terms *terms);
+
+struct sparse_sort sparse_choice_sort(const struct sparse_estimate *estimate);
 
 /* A function of its arguments only, which are the same on all ranks. `trial`: what calls of this shape have taken; NULL: by the
  * formulas alone. */

@@ -23,32 +23,34 @@ static const double little = 1e-3;
  * do so often, among the first calls. */
 static const double near = 1.5, nearest = 1.25;
 
-static uint32_t octave(double x)
+/* How many times as dense an entry's calls may be as the first of them, or the other way round; and how far unions may grow otherwise (they
+ * hardly do, do, or grow to the sum of their parts: 0, 1, 1.5). */
+static const double denser = 2.5, otherwise = 0.375;
+
+/* How far an entry is from a call: 1 is as far as it reaches. Limits that are the same for all would have inputs near one of them be of two
+ * sorts, since samples differ. */
+static double distance(const struct sparse_trial *t, uint32_t shape, struct sparse_sort sort)
 {
-    int exponent = 0;
-    (void)frexp(x, &exponent);
-    return (uint32_t)exponent;
+    if (t->used == 0 || t->shape != shape) return INFINITY;
+    double times = sort.density > t->sort.density ? sort.density / t->sort.density : t->sort.density / sort.density;
+    return fmax(times / denser, fabs(sort.growth - t->sort.growth) / otherwise);
 }
 
-/* Densities by powers of four, unions that hardly grow, grow, or grow to the sum of their parts. */
-static uint64_t key_of(uint32_t shape, double density, double growth)
+struct sparse_trial *sparse_trials_at(struct sparse_trials *trials, uint32_t shape, struct sparse_sort sort)
 {
-    uint64_t overlap = growth < 0.5 ? 0 : growth < 1.25 ? 1 : 2;
-    uint64_t thin = density > 0 ? (1 - octave(density)) / 2 : 31;
-    return shape + ((thin < 31 ? thin : 31) << 32) + (overlap << 40);
-}
-
-struct sparse_trial *sparse_trials_at(struct sparse_trials *trials, uint32_t shape, double density, double growth)
-{
-    uint64_t key = key_of(shape, density, growth);
     struct sparse_trial *oldest = trials->trial, *found = NULL;
-    for (struct sparse_trial *t = trials->trial; t < trials->trial + SPARSE_TRIALS && !found; t++) {
-        if (t->key == key) found = t;
-        else if (t->used < oldest->used) oldest = t;
+    double least = 1;
+    sort.density = fmax(sort.density, 1e-9);
+    for (struct sparse_trial *t = trials->trial; t < trials->trial + SPARSE_TRIALS; t++) {
+        double far = distance(t, shape, sort);
+        if (t->used < oldest->used) oldest = t;
+        if (far > least) continue;
+        least = far;
+        found = t;
     }
     if (!found) {
         found = oldest;
-        *found = (struct sparse_trial){.key = key, .incumbent = -1, .former = -1};
+        *found = (struct sparse_trial){.shape = shape, .sort = sort, .incumbent = -1, .former = -1};
     }
     found->used = ++trials->now;
     return found;

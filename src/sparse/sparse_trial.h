@@ -35,10 +35,17 @@ struct sparse_contender {
     uint32_t tried;
 };
 
-/* One sort of call. */
+/* What sort of inputs they are, for comparison with others': density and growth of unions (sparse_model.h), but for what a few samples more
+ * or less would change, and for what tells thin inputs that overlap nowhere from independent ones, which hardly do. */
+struct sparse_sort {
+    double density, growth;
+};
+
+/* One sort of call: of a shape, with inputs like those of the first of them. */
 struct sparse_trial {
-    uint64_t key;  /* 0: free */
-    uint32_t used; /* when last */
+    uint32_t shape;
+    uint32_t used; /* when last; 0: free */
+    struct sparse_sort sort;
     uint32_t calls;
     int incumbent;
     int former;       /* who was the incumbent before the last changes; -1: nobody */
@@ -62,8 +69,8 @@ struct sparse_trials {
     bool outside;  /* the library's routine is running */
 };
 
-/* An entry: a new one takes the place of the one that has not been used for longest. */
-struct sparse_trial *sparse_trials_at(struct sparse_trials *trials, uint32_t shape, double density, double growth);
+/* The entry that is nearest; a new one, where none is near, takes the place of the one that has not been used for longest. */
+struct sparse_trial *sparse_trials_at(struct sparse_trials *trials, uint32_t shape, struct sparse_sort sort);
 
 /* Which contender is to run. `open`: others are still to be tried. */
 int sparse_trial_choose(struct sparse_trial *trial, const struct sparse_contest *contest, bool *open);

@@ -3,6 +3,7 @@
  */
 #include <math.h>
 
+#include "sim_trial.h"
 #include "sparse_state.h"
 #include "unit.h"
 
@@ -16,7 +17,7 @@ static uint32_t shape(enum sparse_op op, enum sparse_type type, int kind, size_t
 /* Of sums of doubles. */
 static struct sparse_trial *at(struct sparse_trials *trials, int kind, size_t bytes, double density, double growth)
 {
-    return sparse_trials_at(trials, shape(SPARSE_SUM, SPARSE_DOUBLE, kind, bytes), density, growth);
+    return sparse_trials_at(trials, shape(SPARSE_SUM, SPARSE_DOUBLE, kind, bytes), (struct sparse_sort){density, growth});
 }
 
 /* One call of a contest in which contender i takes seconds[i]. Who ran. */
@@ -145,8 +146,8 @@ static void test_trials(void **state)
     assert_ptr_not_equal(at(&trials, 2, 1 << 20, 0.01, 1), trial);
     assert_ptr_not_equal(at(&trials, 1, 1 << 21, 0.01, 1), trial);
     assert_ptr_not_equal(at(&trials, 1, 1 << 20, 0.0001, 1), trial);
-    assert_ptr_not_equal(sparse_trials_at(&trials, shape(SPARSE_MIN, SPARSE_DOUBLE, 1, 1 << 20), 0.01, 1), trial);
-    assert_ptr_not_equal(sparse_trials_at(&trials, shape(SPARSE_SUM, SPARSE_FLOAT, 1, 1 << 20), 0.01, 1), trial);
+    assert_ptr_not_equal(sparse_trials_at(&trials, shape(SPARSE_MIN, SPARSE_DOUBLE, 1, 1 << 20), (struct sparse_sort){0.01, 1}), trial);
+    assert_ptr_not_equal(sparse_trials_at(&trials, shape(SPARSE_SUM, SPARSE_FLOAT, 1, 1 << 20), (struct sparse_sort){0.01, 1}), trial);
     for (int call = 0; call < 60; call++) {
         int i = sparse_trial_choose(trial, &contest, &open);
         assert_true(call > 0 || open); /* others are to be tried */
@@ -162,6 +163,66 @@ static void test_trials(void **state)
     assert_true(fabs(sparse_trial_expected(trial, 1, 1) - 12) < 1e-3);
     for (int i = 1; i <= SPARSE_TRIALS; i++) (void)at(&trials, 0, (size_t)1 << (16 + i), 0.5, 1);
     assert_int_equal(at(&trials, 1, 1 << 20, 0.01, 1)->contender[0].tried, 0); /* was not used for longest */
+}
+
+/* Samples of the same inputs differ: wherever they lie, what differs by little is one sort of call, and what is between two is the nearer
+ * one's. */
+static void test_samples_differ(void **state)
+{
+    for (double density = 0.001; density < 0.5; density *= 1.1) {
+        struct sparse_trials trials = {0};
+        struct sparse_trial *trial = at(&trials, 1, 1 << 20, density, 1);
+        assert_ptr_equal(at(&trials, 1, 1 << 20, density * 0.6, 1.2), trial);
+        assert_ptr_equal(at(&trials, 1, 1 << 20, density * 1.6, 0.8), trial);
+        assert_ptr_not_equal(at(&trials, 1, 1 << 20, density, 1.5), trial);
+        assert_ptr_not_equal(at(&trials, 1, 1 << 20, density, 0.5), trial);
+        struct sparse_trial *denser = at(&trials, 1, 1 << 20, density * 4, 1);
+        assert_ptr_not_equal(denser, trial);
+        assert_ptr_equal(at(&trials, 1, 1 << 20, density * 1.8, 1), trial);
+        assert_ptr_equal(at(&trials, 1, 1 << 20, density * 2.2, 1), denser);
+    }
+    struct sparse_trials trials = {0};
+    struct sparse_trial *none = at(&trials, 1, 1 << 20, 0, 1);
+    assert_ptr_equal(at(&trials, 1, 1 << 20, 0, 1), none);
+}
+
+/* Positions of their own in each call: however samples differ, all calls are of one sort, and after a while most need not ask. */
+static void test_one_sort_of_inputs(void **state)
+{
+    const double densities[] = {0.001, 0.004, 0.0078, 0.01, 0.03};
+    for (int i = 0; i < 5; i++) {
+        struct sim_trial t = sim_trial_of(SPARSE_ALLREDUCE_HALVING, 4, 16384);
+        struct sparse_state **states = sim_states_create(t.ranks);
+        int unseen = 0, sorts = 0;
+        t.parameters.algorithm = SPARSE_LIBRARY;
+        t.parameters.rates.latency_network = t.sim.latency = 1e-4;
+        t.parameters.rates.bandwidth_network = t.sim.bandwidth = 125e6;
+        t.density = densities[i];
+        t.timed = t.fast = true;
+        t.library = 0.1;
+        for (t.seed = 1; t.seed <= 160; t.seed++) {
+            struct sim_report report;
+            assert_true(sim_trial_run(&t, states, &report));
+            unseen += report.done == t.ranks && report.outcome[0].agreed < 0;
+        }
+        for (int k = 0; k < SPARSE_TRIALS; k++) sorts += states[0]->trials.trial[k].used > 0;
+        assert_int_equal(sorts, 1);
+        assert_true(unseen > 80);
+        sim_states_destroy(states, t.ranks);
+    }
+}
+
+/* Thin inputs that overlap nowhere are as good as independent ones; denser ones are not, nor are those with the same positions. */
+static void test_sorts(void **state)
+{
+    struct sparse_estimate e = {.ranks = 4, .density = 0.25, .growth = 1.5, .grain = 1.0 / 2048};
+    assert_true(sparse_choice_sort(&e).growth > 1.4);
+    e.density = 0.01;
+    assert_true(sparse_choice_sort(&e).growth < 1.05);
+    e.growth = 0;
+    assert_true(sparse_choice_sort(&e).growth < 0.1);
+    struct sparse_estimate one = {.density = 1.0 / 2048, .grain = 1.0 / 2048}, six = {.density = 6.0 / 2048, .grain = 1.0 / 2048};
+    assert_true(sparse_choice_sort(&six).density < 2.5 * sparse_choice_sort(&one).density);
 }
 
 /* How often the first of ours, which shows how inputs overlap and takes twice as long as a dense form, runs in 1,000 calls after 100. */
@@ -202,7 +263,8 @@ static void test_classes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_trials),
+        cmocka_unit_test(test_trials), cmocka_unit_test(test_samples_differ),
+        cmocka_unit_test(test_one_sort_of_inputs), cmocka_unit_test(test_sorts),
         cmocka_unit_test(test_disturbed), cmocka_unit_test(test_few_calls_say_little),
         cmocka_unit_test(test_disturbed_later),
         cmocka_unit_test(test_formulas_are_doubted),
