@@ -37,7 +37,7 @@ struct sparse_estimate sparse_choice_estimate(const struct sparse_call *call, co
 
 struct sparse_sort sparse_choice_sort(const struct sparse_estimate *estimate)
 {
-    const double few = 3, met = fmin(1, 2 * estimate->density * (estimate->ranks - 1));
+    const double few = 8, met = fmin(1, 2 * estimate->density * (estimate->ranks - 1));
     double growth = estimate->growth <= INDEPENDENT ? estimate->growth : INDEPENDENT + (estimate->growth - INDEPENDENT) * met;
     return (struct sparse_sort){estimate->density + few * estimate->grain, growth};
 }

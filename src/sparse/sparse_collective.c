@@ -240,11 +240,12 @@ static struct sparse_answer answer_of(const struct sparse_collective *c)
     return answer;
 }
 
-/* Another algorithm runs once, to be seen again or to show how inputs overlap, in the place of an encoded one that calls run without a
- * look: the next look will tell. */
+/* Another one runs once, to be seen again or to show how inputs overlap, in the place of what calls run without a look: the next look will
+ * tell. */
 static bool stands_in(const struct sparse_collective *c)
 {
-    return !c->choice.settled && !c->choice.open && c->class->answer.grounds > 1;
+    bool alike = c->timed && c->class->same > 1;
+    return alike && !c->choice.settled && !c->choice.open && c->class->answer.grounds > 0;
 }
 
 /* Sets the choice; false when it is the library's own routine's turn, or nobody's. */

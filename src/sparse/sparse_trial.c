@@ -11,6 +11,8 @@ enum {
     WAITS = 4,         /* calls before dense forms are tried */
     OFTEN = 8,         /* every so many of the first calls the second best runs, if it is nearly as good */
     SETTLES = 32,      /* calls after a change in which the former best runs again */
+    CHANGES = 2,       /* of the best after which all calls ask for a while, and one more in PER_CHANGE of them */
+    PER_CHANGE = 128,
     SCOUTS = 8,        /* calls that ask between the first two that are to show how inputs overlap now */
     AGAIN = 64,        /* every so many calls, and at the 4th, 8th, 16th ..., the second best runs, if it is near */
 };
@@ -25,7 +27,7 @@ static const double near = 1.5, nearest = 1.25;
 
 /* How many times as dense an entry's calls may be as the first of them, or the other way round; and how far unions may grow otherwise (they
  * hardly do, do, or grow to the sum of their parts: 0, 1, 1.5). */
-static const double denser = 2.5, otherwise = 0.375;
+static const double denser = 1.8, otherwise = 0.375;
 
 /* How far an entry is from a call: 1 is as far as it reaches. Limits that are the same for all would have inputs near one of them be of two
  * sorts, since samples differ. */
@@ -211,17 +213,19 @@ static void change(struct sparse_trial *trial, int best)
     if (best == trial->incumbent) return;
     if (trial->former < 0 || trial->calls - trial->changed > SETTLES) trial->former = trial->incumbent;
     if (trial->former == best) trial->former = -1;
+    if (trial->incumbent >= 0) trial->changes++;
     trial->incumbent = best;
     trial->changed = trial->calls;
 }
 
 /* Whether it is the former best's turn. A few calls that another program disturbed take the place of the best away from who has it, and
- * nothing would show that it is quick again: it runs at the 2nd, 4th, 8th ... call after the change, and ranks ask each other till then. */
+ * nothing would show that it is quick again: it runs at the 2nd, 4th, 8th ... call after the change, and ranks ask each other till then. Not
+ * so where the best changes again and again: then it hardly matters who it is, and asking would take more. */
 static bool seen_again(const struct sparse_trial *trial, const struct sparse_contest *c, bool *open)
 {
     uint32_t since = trial->calls - trial->changed;
     if (trial->former < 0 || since > SETTLES || !isfinite(c->cost[trial->former])) return false;
-    *open = true;
+    *open = *open || trial->changes <= CHANGES + trial->calls / PER_CHANGE;
     return since >= 2 && (since & (since - 1)) == 0;
 }
 

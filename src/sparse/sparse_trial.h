@@ -49,7 +49,7 @@ struct sparse_trial {
     uint32_t calls;
     int incumbent;
     int former;       /* who was the incumbent before the last changes; -1: nobody */
-    uint32_t changed; /* the call of the last change */
+    uint32_t changed, changes; /* the call of the last change; how many there were */
     uint32_t scouted, scouts; /* the last call that was to show how inputs overlap now, and how many there were */
     double asking, share; /* seconds of the agreement; the share of them in a call with such inputs, as far as can be foreseen */
     struct sparse_contender contender[SPARSE_CONTENDERS];
