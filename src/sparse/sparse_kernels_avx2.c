@@ -104,6 +104,44 @@ SCAN(4)
 SCAN(8)
 SCAN(16)
 
+/* The numbers of a word's bits, of which `at` is the first's, and how many there are. Four without asking how many: what is too much is
+ * written over by the next, and a wrong guess takes longer than writing for nothing. */
+static inline size_t list_word(uint64_t word, size_t at, unsigned char *positions)
+{
+    const size_t n = (size_t)_mm_popcnt_u64(word);
+    uint64_t packed = 0;
+    for (unsigned k = 0; k < 64; k += 16, word = _blsr_u64(word)) packed |= ((at + _tzcnt_u64(word)) & 0xffff) << k;
+    memcpy(positions, &packed, sizeof packed);
+    for (size_t k = 4; k < n; k++, word = _blsr_u64(word)) {
+        const uint16_t position = (uint16_t)(at + _tzcnt_u64(word));
+        memcpy(positions + 2 * k, &position, sizeof position);
+    }
+    return n;
+}
+
+#define LIST(bytes)                                                                                                              \
+    static size_t list_##bytes(const void *dense, size_t count, size_t size, const void *background, size_t first,               \
+                               uint64_t *mask, unsigned char *positions)                                                         \
+    {                                                                                                                            \
+        const unsigned char *at = dense;                                                                                         \
+        const __m256i all = spread(background, bytes);                                                                           \
+        size_t found = 0;                                                                                                        \
+        for (; count >= 64; count -= 64, first += 64, at += 64 * bytes) {                                                        \
+            sparse_read_ahead(at, 64 * bytes);                                                                                   \
+            *mask = ~equal_##bytes(at, all);                                                                                     \
+            found += list_word(*mask++, first, positions + 2 * found);                                                           \
+        }                                                                                                                        \
+        if (count == 0) return found;                                                                                            \
+        (void)plain_scan_##bytes(at, count, bytes, background, mask);                                                            \
+        for (uint64_t word = *mask; word; word = _blsr_u64(word), found++) {                                                     \
+            const uint16_t position = (uint16_t)(first + _tzcnt_u64(word));                                                      \
+            memcpy(positions + 2 * found, &position, sizeof position);                                                           \
+        }                                                                                                                        \
+        return found;                                                                                                            \
+    }
+LIST(4)
+LIST(8)
+
 /* A group of 8 lanes of 4 bytes: `mask` has a bit for each. The numbers of the masked lanes, packed; which value each lane takes.
  * */
 static inline __m256i packing(uint64_t mask)
@@ -229,8 +267,8 @@ static void stream(void *to, const void *from, size_t bytes)
     {scan_##width, NULL, plain_compress_##width, plain_expand_##width, NULL, plain_operand_##width,                              \
      plain_take_##width, plain_put_##width, plain_pair_##width, plain_fill_##width}
 #define BETTER(width)                                                                                                            \
-    {scan_##width, NULL, compress_##width, expand_##width, NULL, operand_##width, plain_take_##width, plain_put_##width,         \
-     plain_pair_##width, plain_fill_##width}
+    {scan_##width, list_##width, compress_##width, expand_##width, NULL, operand_##width, plain_take_##width,                    \
+     plain_put_##width, plain_pair_##width, plain_fill_##width}
 
 void sparse_kernels_avx2(struct sparse_kernels *kernels)
 {

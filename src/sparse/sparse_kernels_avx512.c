@@ -205,8 +205,8 @@ MOVES(uint64_t, 8, epi64, __mmask8)
         for (count -= lead; count >= 64; count -= 64, mask++, to += WORD(number))                                              \
             at = word_##number(at, last, shifted(mask, lead, 64), all, true, to);                                              \
         _mm_sfence();                                                                                                          \
-        const uint64_t rest = shifted(mask, lead, count);                                                                      \
-        if (count > 0) expand_each_##number(at, count, size, &rest, background, to);                                           \
+        const uint64_t rest = count > 0 ? shifted(mask, lead, count) : 0;                                                      \
+        expand_each_##number(at, count, size, &rest, background, to);                                                          \
         return used;                                                                                                           \
     }
 
