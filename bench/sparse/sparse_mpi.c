@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "turns.h"
+
 static int rank, size, nodes;
 
 /* The routines. `several`: the preference of components where there are several nodes. `algorithm`: of coll/tuned, for reduce,
@@ -73,16 +75,9 @@ static MPI_Comm communicator(const struct routine *routine)
     return comm;
 }
 
-static uint64_t mixed(uint64_t x)
-{
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
-}
-
 static double uniform(uint64_t x)
 {
-    return (double)(mixed(x) >> 11) / 9007199254740992.0;
+    return (double)(turns_mixed(x) >> 11) / 9007199254740992.0;
 }
 
 static int stands_out(const struct job *job, size_t i, int round)
@@ -102,7 +97,7 @@ static int stands_out(const struct job *job, size_t i, int round)
 static void fill(struct job *job, int round)
 {
     for (size_t i = 0; i < job->count; i++) {
-        int value = stands_out(job, i, round) ? 1 + (int)(mixed(i + (size_t)rank) % 100) : 0;
+        int value = stands_out(job, i, round) ? 1 + (int)(turns_mixed(i + (size_t)rank) % 100) : 0;
         if (job->width == 8) ((double *)job->in)[i] = value;
         else ((int *)job->in)[i] = value;
     }
@@ -160,15 +155,14 @@ static void same_result(const struct job *job, const struct routine *routine)
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* The routines in an order of its own for every repetition, the same at all ranks: what runs before leaves its marks in caches. */
-static void shuffle(int order[ROUTINES], int repetition)
+/* The routines that there are, in this repetition's order. */
+static int in_turns(const MPI_Comm *comms, int order[ROUTINES], int repetition)
 {
-    for (int k = 0; k < ROUTINES; k++) order[k] = k;
-    for (int k = ROUTINES - 1; k > 0; k--) {
-        int other = (int)(mixed((uint64_t)repetition * ROUTINES + (uint64_t)k + 12345) % (uint64_t)(k + 1)), kept = order[k];
-        order[k] = order[other];
-        order[other] = kept;
-    }
+    int n = 0;
+    for (int r = 0; r < ROUTINES; r++)
+        if (comms[r] != MPI_COMM_NULL) order[n++] = r;
+    turns_arrange(order, n, repetition);
+    return n;
 }
 
 /* The first call measures, learns, touches memory. Lucid's choice then tries who comes into question. */
@@ -200,10 +194,8 @@ static void measure(struct job *job, const MPI_Comm *comms, lucid_session_t sess
     }
     for (int i = 0; i < repeats_of(job, repeats); i++) {
         if (strcmp(job->pattern, "changing") == 0) fill(job, i);
-        shuffle(order, i);
-        for (int k = 0; k < ROUTINES; k++) {
+        for (int k = 0, n = in_turns(comms, order, i); k < n; k++) {
             int r = order[k];
-            if (comms[r] == MPI_COMM_NULL) continue;
             double seconds = timed(job, comms[r]);
             if (rank == 0)
                 fprintf(out, "%d,%d,%s,%s,%zu,%s,%g,%s,%d,%.9f,%llu,%llu,%llu\n", size, nodes, calls[job->call], job->type_name,

@@ -11,6 +11,7 @@
  * sparse_peers.py.
  */
 #include "sparse_peers.h"
+#include "turns.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -39,24 +40,17 @@ static void fail(const char *what, const char *name)
     PMPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-static uint64_t mixed(uint64_t x)
-{
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
-}
-
 static bool stands_out(const struct job *job, size_t i)
 {
     if (strcmp(job->pattern, "dense") == 0) return true;
     if (strcmp(job->pattern, "disjoint") == 0) return i * (size_t)size / (size_t)job->call.count == (size_t)rank;
-    return (double)(mixed(((uint64_t)(rank + 1) << 44) + i) >> 11) / 9007199254740992.0 < job->density;
+    return (double)(turns_mixed(((uint64_t)(rank + 1) << 44) + i) >> 11) / 9007199254740992.0 < job->density;
 }
 
 static void fill(struct job *job)
 {
     for (size_t i = 0; i < (size_t)job->call.count; i++)
-        job->in[i] = stands_out(job, i) ? 1 + (double)(mixed(i + (size_t)rank) % 100) : 0;
+        job->in[i] = stands_out(job, i) ? 1 + (double)(turns_mixed(i + (size_t)rank) % 100) : 0;
 }
 
 static int run(int r, struct peer_call *call)
@@ -145,17 +139,6 @@ static void warm_up(int r, struct job *job)
         fail("has left calls to the library", "twin");
 }
 
-/* The routines in an order of its own for every repetition, the same at all ranks: what runs before leaves its marks in caches. */
-static void shuffle(int *order, int repetition)
-{
-    for (int k = 0; k < peer_routine_count; k++) order[k] = k;
-    for (int k = peer_routine_count - 1; k > 0; k--) {
-        int other = (int)(mixed((uint64_t)repetition * MOST + (uint64_t)k + 12345) % (uint64_t)(k + 1)), kept = order[k];
-        order[k] = order[other];
-        order[other] = kept;
-    }
-}
-
 /* What the routines have taken in their turns; known to rank 0. */
 struct turns {
     int done[MOST];
@@ -180,10 +163,12 @@ static void take_turns(struct job *job, struct turns *turns)
     int order[MOST];
     unsigned set;
     for (int i = 0; (set = whose_turn(job, turns)); i++) {
-        shuffle(order, i);
-        for (int k = 0; k < peer_routine_count; k++) {
+        int n = 0;
+        for (int r = 0; r < peer_routine_count; r++)
+            if (set >> r & 1) order[n++] = r;
+        turns_arrange(order, n, i);
+        for (int k = 0; k < n; k++) {
             int r = order[k];
-            if (!(set >> r & 1)) continue;
             unsigned long long taken;
             double seconds = timed(r, job, &taken);
             turns->seconds[r][turns->done[r]++] = seconds;
