@@ -111,6 +111,8 @@ class Outcome:
         inter = [routines[name][3] for name in DENSE if name in routines]
         again = medians.get("again")
         self.again = self.dense / again if again else None
+        own = [medians[name] for name in DENSE if name in medians and name != "twin"]
+        self.control = min(own) / again if again else None
         both = medians.get("lucid+hier")
         self.with_hier = self.dense / both if both else None
         self.between = min(inter) / routines["lucid"][3] if routines["lucid"][3] else None
@@ -130,6 +132,22 @@ def program_rows(results):
             (a, b), (c, d) = ([statistics.median(v) for v in runs[program, elements, who]] for who in ("library", "lucid"))
             yield (f"| {program} | {file[len('programs-'):-len('.csv')]} | {elements} | {a:.3f} | {c:.3f} | {a / c:.2f} | {b:.3f} | "
                    f"{d:.3f} | {b / d:.2f} |")
+
+
+def controls(results):
+    """Where nothing can be gained: how often lucid is behind the best, and a second communicator with the library's default behind its best"""
+    yield "| where | rows | lucid below 0.98 | middle, least | with coll/hier | library again below 0.98 of the library's best | middle, least |"
+    yield "|---|---|---|---|---|---|---|"
+    for name, table in read(results).items():
+        still = [Outcome(routines) for job, routines in table.items() if job[3] == "dense" or job[2] <= 64 * KIB]
+        if not still:
+            continue
+        ours, again = [o.ratio for o in still], [o.control for o in still if o.control]
+        both = [o.with_hier for o in still if o.with_hier]
+        cells = [name, str(len(still)), str(sum(r < 0.98 for r in ours)), f"{statistics.median(ours):.2f}, {min(ours):.2f}",
+                 str(sum(r < 0.98 for r in both)) if both else "", str(sum(r < 0.98 for r in again)) if again else "",
+                 f"{statistics.median(again):.2f}, {min(again):.2f}" if again else ""]
+        yield f"| {' | '.join(cells)} |"
 
 
 def shown(size):
@@ -154,13 +172,14 @@ HEAD = """\
 # Sparse reductions against dense ones
 
 Written by `tools/bench sparse` (bench/sparse/sparse_reductions.py) from the CSV files beside it. One job runs all routines in turns on communicators
-that differ in nothing else; the time of a repetition is the slowest rank's, the figure is the median. Ratio is the
+that differ in nothing else, each behind each of the others equally often (Williams' balanced design, bench/sparse/turns.h: what runs before leaves its
+marks in the caches); the time of a repetition is the slowest rank's, the figure is the median. Ratio is the
 best dense routine of the same job over lucid's: the library's default, coll/tuned's Rabenseifner (reduce-scatter by halving for
 Reduce_scatter_block) forced, coll/han where there are several nodes, and Lucid's own algorithm in dense form (twin). The best of three or four medians is a
 little less than the median of any of them, also where they are the same routine: "library again" is that ratio for a second communicator with the library's
 default, and so what a layer that costs nothing would have in a row where nothing can be gained. Bytes are counted by a session and
 do not depend on the machine. All results were compared with the library's. Before what is timed, Lucid's routine has run 41 times, in which it
-tries who comes into question; the others twice. Every row has communicators of its own. Dense and short vectors have three
+tries who comes into question, and the others twice; then, up to 1 MiB on one node, all of them 40 times in such turns. Every row has communicators of its own. Dense and short vectors have three
 times as many repetitions, on one node seven times: what makes no difference needs more of them to show it. Last column, where there are several nodes: best dense
 over coll/sparse above coll/hier, as `lucid run --all` has it: what is too short or too dense goes to coll/hier there.
 
@@ -180,6 +199,7 @@ def page(results):
     if os.path.exists(note):
         with open(note, encoding="utf-8") as stream:
             parts.append("\n**%s**" % stream.read().strip())
+    parts += ["\n## Where nothing can be gained\n", "Dense vectors, and vectors of up to 64 KiB.\n", *controls(results)]
     for name, table in read(results).items():
         parts += [f"\n## {name}\n", *rows(table)]
     parts += ["\n## Programs\n", "A breadth-first search, a zero-padded vector, a tally in batches (bench/sparse/sparse_programs.c); the same "
