@@ -5,6 +5,8 @@
 #ifndef LUCID_SPARSE_KERNELS_H
 #define LUCID_SPARSE_KERNELS_H
 
+#include <string.h>
+
 #include "sparse_operator.h"
 
 #define SPARSE_INLINE __attribute__((always_inline)) static inline
@@ -14,6 +16,17 @@
 SPARSE_INLINE void sparse_read_ahead(const void *at, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i += 64) __builtin_prefetch((const void *)((uintptr_t)at + 4096 + i));
+}
+
+/* The numbers of a word's bits, of which `at` is the first's, one by one. Returns how many there are. */
+SPARSE_INLINE size_t sparse_list_bits(uint64_t word, size_t at, unsigned char *positions)
+{
+    size_t n = 0;
+    for (; word; word &= word - 1, n++) {
+        const uint16_t position = (uint16_t)(at + (size_t)__builtin_ctzll(word));
+        memcpy(positions + 2 * n, &position, sizeof position);
+    }
+    return n;
 }
 
 /* Sets the mask where elements differ from `background`; returns how many do. */

@@ -112,10 +112,7 @@ static inline size_t list_word(uint64_t word, size_t at, unsigned char *position
     uint64_t packed = 0;
     for (unsigned k = 0; k < 64; k += 16, word = _blsr_u64(word)) packed |= ((at + _tzcnt_u64(word)) & 0xffff) << k;
     memcpy(positions, &packed, sizeof packed);
-    for (size_t k = 4; k < n; k++, word = _blsr_u64(word)) {
-        const uint16_t position = (uint16_t)(at + _tzcnt_u64(word));
-        memcpy(positions + 2 * k, &position, sizeof position);
-    }
+    (void)sparse_list_bits(word, at, positions + sizeof packed);
     return n;
 }
 
@@ -133,11 +130,7 @@ static inline size_t list_word(uint64_t word, size_t at, unsigned char *position
         }                                                                                                                        \
         if (count == 0) return found;                                                                                            \
         (void)plain_scan_##bytes(at, count, bytes, background, mask);                                                            \
-        for (uint64_t word = *mask; word; word = _blsr_u64(word), found++) {                                                     \
-            const uint16_t position = (uint16_t)(first + _tzcnt_u64(word));                                                      \
-            memcpy(positions + 2 * found, &position, sizeof position);                                                           \
-        }                                                                                                                        \
-        return found;                                                                                                            \
+        return found + sparse_list_bits(*mask, first, positions + 2 * found);                                                    \
     }
 LIST(4)
 LIST(8)

@@ -247,11 +247,7 @@ static inline size_t list_word(uint64_t word, __m512i places, size_t at, unsigne
         }                                                                                                                      \
         if (count == 0) return found;                                                                                          \
         *mask = differ_##number(at, all, low_bits(count));                                                                     \
-        for (uint64_t word = *mask; word; word = _blsr_u64(word), found++) {                                                   \
-            const uint16_t position = (uint16_t)(first + _tzcnt_u64(word));                                                    \
-            memcpy(positions + 2 * found, &position, sizeof position);                                                         \
-        }                                                                                                                      \
-        return found;                                                                                                          \
+        return found + sparse_list_bits(*mask, first, positions + 2 * found);                                                  \
     }
 LIST(uint32_t)
 LIST(uint64_t)
