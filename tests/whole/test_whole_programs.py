@@ -96,8 +96,9 @@ MODULES = ["test_comm", "test_comm_inter", "test_comm_topo", "test_group", "test
 
 
 def ended(text):
-    """(tests run, the names of those that failed) of every rank."""
-    ran, failed = (re.findall(pattern, text, re.MULTILINE) for pattern in (r"^Ran (\d+) tests", r"^(?:FAIL|ERROR): (.*)$"))
+    """(tests run, the names of those that failed) of every rank. unittest ends its lines by a write of its own, so that another rank's
+    words may stand before and behind these on one line."""
+    ran, failed = (re.findall(pattern, text) for pattern in (r"Ran (\d+) tests", r"(?:FAIL|ERROR): (\w+ \([\w.]+\))"))
     return sorted(ran), sorted(failed)
 
 
