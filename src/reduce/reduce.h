@@ -84,6 +84,7 @@ struct lucid_reduce_comm {
     pthread_mutex_t lock;                /* of the state and what follows; held while the core steps */
     unsigned issued, turn;               /* nonblocking calls: made; known who runs them, which is settled in their order */
     unsigned persistent;                 /* calls made */
+    unsigned asked;                      /* blocking calls that the core has been asked about */
     size_t users;                        /* nonblocking calls not complete, persistent ones not freed (the lock of reduce_request.c) */
     bool orphan;                         /* the program's communicator is gone (the same lock) */
     struct lucid_reduce_comm *next;
@@ -103,6 +104,16 @@ LUCID_INTERNAL void lucid_reduce_close(void);
 LUCID_INTERNAL void lucid_reduce_transport(struct lucid_reduce_comm *own);
 /* Whether a request is done (and gone). Makes no progress inside the library's own progress. */
 LUCID_INTERNAL int lucid_reduce_test(MPI_Request *request, bool *done, MPI_Status *status);
+
+/* A blocking call that is as this thread's last one was: whether it is the library's, too (reduce_again.c). Then it counts as if the core
+ * had been asked. */
+LUCID_INTERNAL bool lucid_reduce_again(const struct lucid_reduction *reduction);
+/* What is remembered for that: that the core knows the call's operator and datatype; that it has left the call to the library without a
+ * message. And that a communicator is gone. */
+LUCID_INTERNAL void lucid_reduce_again_pair(const struct lucid_reduction *reduction, const struct sparse_operator *operator);
+LUCID_INTERNAL void lucid_reduce_again_unseen(const struct lucid_reduction *reduction, const struct sparse_operator *operator,
+                                              struct lucid_reduce_comm *own);
+LUCID_INTERNAL void lucid_reduce_again_forget(void);
 
 /* The core's description of a call. */
 LUCID_INTERNAL void lucid_reduce_describe(const struct lucid_reduction *reduction, struct lucid_reduce_comm *own,

@@ -29,6 +29,7 @@ static int forget(MPI_Comm comm, int key, void *value, void *extra)
 {
     struct lucid_reduce_comm *own = value;
     if (own == &nothing) return MPI_SUCCESS;
+    lucid_reduce_again_forget();
     pthread_mutex_lock(&lock);
     struct lucid_reduce_comm **link = &all;
     while (*link && *link != own) link = &(*link)->next;

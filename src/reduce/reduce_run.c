@@ -106,6 +106,7 @@ bool lucid_reduce_counts(const struct lucid_reduction *reduction, int size, size
 static enum sparse_status create(const struct sparse_call *call, struct lucid_reduce_comm *own, struct sparse_collective **run)
 {
     pthread_mutex_lock(&own->lock);
+    own->asked++;
     enum sparse_status status = sparse_collective_create(call, run);
     pthread_mutex_unlock(&own->lock);
     return status;
@@ -152,6 +153,7 @@ static bool run(const struct lucid_reduction *reduction, size_t *counts, const s
     lucid_reduce_describe(reduction, own, counts, operator, 0, &call);
     call.blocking = true;
     enum sparse_status status = create(&call, own, &collective);
+    if (status == SPARSE_NOT_OURS) lucid_reduce_again_unseen(reduction, operator, own);
     if (status == SPARSE_PENDING) status = go_on(own, collective, &outcome);
     if (status == SPARSE_NOT_OURS) {
         if (outcome.left) passed_on = own;
@@ -175,11 +177,13 @@ bool lucid_reduce_is_ours(const struct lucid_reduction *reduction, struct lucid_
     if (is_tiny(reduction) || !is_intra(reduction->comm, &rank, &size) || !valid(reduction, size)) return false;
     *elements = vector(reduction, size, NULL);
     bool known = lucid_reduce_operator(reduction->op, reduction->type, user, operator);
+    if (known) lucid_reduce_again_pair(reduction, operator);
     if (known && mode() == MEASURE) {
         lucid_reduce_look(reduction, *elements, operator);
         return false;
     }
-    if (known && (*elements >= lucid_params()->sparse_short / operator->size || lucid_params()->sparse_always)) return true;
+    size_t least = (lucid_params()->sparse_short + operator->size - 1) / operator->size;
+    if (known && (*elements >= least || lucid_params()->sparse_always)) return true;
     passed++;
     return false;
 }
@@ -190,6 +194,10 @@ bool lucid_reduce_run(const struct lucid_reduction *reduction, int *rc)
     struct sparse_operator operator;
     size_t elements, *counts;
     int size;
+    if (mode() == ON && !is_tiny(reduction) && lucid_reduce_again(reduction)) {
+        passed++;
+        return false;
+    }
     if (!lucid_reduce_is_ours(reduction, &user, &operator, &elements)) return false;
     PMPI_Comm_size(reduction->comm, &size);
     bool done = true;

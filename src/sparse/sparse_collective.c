@@ -69,6 +69,12 @@ void sparse_state_passed(struct sparse_state *state, const struct sparse_paramet
     if (state->trials.outside) sparse_trials_end(&state->trials, parameters->clock());
 }
 
+bool sparse_state_passes(struct sparse_state *state, const struct sparse_parameters *parameters)
+{
+    bool there = state->unseen && state->unseen->shape == state->unseen_shape;
+    return there && sparse_class_passes(&state->ordered, state->unseen, parameters);
+}
+
 static size_t all_elements(const struct sparse_call *call)
 {
     size_t sum = 0, p = (size_t)call->transport->size;
@@ -96,6 +102,10 @@ static struct sparse_answer known_before(const struct sparse_call *call, size_t 
     if (bytes < parameters->short_bytes) return the_library;
     struct sparse_class *class = class_of(call, elements);
     if (!call->may_pass_on || call->unordered || sparse_class_looks(class, parameters)) return ask;
+    if (call->blocking && class->answer.algorithm == SPARSE_LIBRARY) {
+        call->state->unseen = class;
+        call->state->unseen_shape = class->shape;
+    }
     return class->answer;
 }
 
@@ -190,6 +200,7 @@ static void begin_unasked(struct sparse_collective *c, const struct sparse_answe
 enum sparse_status sparse_collective_create(const struct sparse_call *call, struct sparse_collective **collective)
 {
     size_t elements = all_elements(call);
+    if (call->blocking) call->state->unseen = NULL;
     const struct sparse_answer known = known_before(call, elements);
     *collective = NULL;
     if (known.algorithm == SPARSE_LIBRARY) return SPARSE_NOT_OURS;

@@ -59,6 +59,10 @@ void sparse_state_destroy(struct sparse_state *state);
  * that routine's own (a Reduce_scatter may be a Reduce and a Scatter) and are not timed. */
 void sparse_state_passed(struct sparse_state *state, const struct sparse_parameters *parameters);
 
+/* The next blocking call differs in nothing but its vectors from the last one, which create left to the library's routine: whether
+ * create would leave it, too, without a message. It counts as if create had been asked. False: ask create. */
+bool sparse_state_passes(struct sparse_state *state, const struct sparse_parameters *parameters);
+
 struct sparse_call {
     enum sparse_kind kind;
     /* The rank's own vector. MPI_IN_PLACE: pass the receive buffer as both, where MPI takes the input from it. */

@@ -46,6 +46,15 @@ bool sparse_class_looks(struct sparse_class *class, const struct sparse_paramete
     return true;
 }
 
+bool sparse_class_passes(struct sparse_classes *classes, struct sparse_class *class, const struct sparse_parameters *parameters)
+{
+    bool library = class->answer.algorithm == SPARSE_LIBRARY && class->alike >= parameters->patience;
+    if (!library || class->skipped + 1 >= period(false, parameters)) return false;
+    class->skipped++;
+    class->used = ++classes->lookups;
+    return true;
+}
+
 double sparse_class_seen(struct sparse_class *class, struct sparse_sort sort, bool near, const struct sparse_parameters *parameters)
 {
     bool thinner = sort.density * 2 < class->sort.density, denser = class->sort.density * 2 < sort.density;

@@ -43,6 +43,8 @@ struct sparse_state {
     } ordered, unordered;
     struct sparse_trials trials;
     struct sparse_scratch scratch;
+    struct sparse_class *unseen;     /* of the last blocking call, if it was left to the library's routine without a look */
+    uint32_t unseen_shape;           /* which it had then */
     bool large; /* there has been a call for large pages */
     struct sparse_collective *spare; /* for a call that has no memory for its handle */
     bool spare_lent;
@@ -57,6 +59,9 @@ struct sparse_class *sparse_class_at(struct sparse_classes *classes, uint32_t sh
 
 /* Whether a blocking call's vector is worth a look; counts. The same on all ranks. */
 bool sparse_class_looks(struct sparse_class *class, const struct sparse_parameters *parameters);
+
+/* The next call is of this class again: whether it is the library's routine's, without a look. Counts it if it is, and does nothing if not. */
+bool sparse_class_passes(struct sparse_classes *classes, struct sparse_class *class, const struct sparse_parameters *parameters);
 
 /* A blocking call's look. Returns which share of a look's time an encoded form would take in each of the calls with such inputs.
  * `near`: all ranks are on one node. */

@@ -36,6 +36,23 @@ if(TARGET mca_coll_sparse)
   lucid_add_sparse_mpi_test(sparse_component_declared NP 3 PRELOAD ENV ${component} LUCID_SPARSE_ALWAYS=1 SPARSE_EXPECT=component)
 endif()
 
+# Calls that are as the one before.
+add_executable(sparse_again sparse_again.c)
+target_include_directories(sparse_again PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
+target_link_libraries(sparse_again PRIVATE MPI::MPI_C ${CMAKE_DL_LIBS})
+
+function(lucid_add_sparse_again_test NAME)
+  foreach(np 1 2 3 5)
+    add_test(NAME mpi.${NAME}.np${np} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np} env ${ARGN} $<TARGET_FILE:sparse_again>)
+    set_tests_properties(mpi.${NAME}.np${np} PROPERTIES LABELS "mpi;sparse" TIMEOUT 120 PROCESSORS 2 ENVIRONMENT "${LUCID_MPI_TEST_ENV}")
+  endforeach()
+endfunction()
+
+lucid_add_sparse_again_test(sparse_again_preload LD_PRELOAD=$<TARGET_FILE:lucid> LUCID_SPARSE=on)
+if(TARGET mca_coll_sparse)
+  lucid_add_sparse_again_test(sparse_again_component ${component} SPARSE_EXPECT=component)
+endif()
+
 # Nonblocking calls: taken where MPICH's progress steps them, or a thread may; else left to the library.
 add_executable(sparse_nonblocking sparse_nonblocking.c)
 target_include_directories(sparse_nonblocking PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)

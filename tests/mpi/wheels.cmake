@@ -11,7 +11,7 @@ function(lucid_add_wheel_tests NAME WHEEL)
   set(script ${CMAKE_CURRENT_SOURCE_DIR}/wheel_suite.sh)
   add_test(NAME mpi.wheel_${NAME}_prepare COMMAND ${script} prepare ${place} ${Python3_EXECUTABLE} ${WHEEL} ${PROJECT_SOURCE_DIR})
   set_tests_properties(mpi.wheel_${NAME}_prepare PROPERTIES FIXTURES_SETUP wheel_${NAME} TIMEOUT 900)
-  add_test(NAME mpi.wheel_${NAME}_sparse COMMAND ${script} run ${place} "mpi[.]sparse_(nobody|preload|nonblocking)")
+  add_test(NAME mpi.wheel_${NAME}_sparse COMMAND ${script} run ${place} "mpi[.]sparse_(nobody|preload|nonblocking|again)")
   add_test(NAME mpi.wheel_${NAME}_mpi4py COMMAND ${script} run ${place} "mpi[.]sparse_mpi4py_preload")
   set_tests_properties(mpi.wheel_${NAME}_sparse mpi.wheel_${NAME}_mpi4py PROPERTIES FIXTURES_REQUIRED wheel_${NAME} TIMEOUT 1500)
   set_tests_properties(mpi.wheel_${NAME}_prepare mpi.wheel_${NAME}_sparse mpi.wheel_${NAME}_mpi4py PROPERTIES

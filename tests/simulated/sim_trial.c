@@ -14,6 +14,7 @@ struct run {
     struct sparse_state **states;
     struct sparse_collective **collective;
     enum sparse_status *status;
+    bool *again;
     size_t *counts, *start, elements;
     char *inputs;    /* all ranks' vectors, as they were */
     char **input, **output;
@@ -139,7 +140,9 @@ static void create(struct run *run, int rank)
     if (t->timed) run->parameters[rank].clock = rank_clock;
     goes_on(run, rank, 0);
     run->parameters[rank].memory_context = &run->memory[rank];
-    run->status[rank] = sparse_collective_create(&call, &run->collective[rank]);
+    run->again[rank] = rank < t->again && sparse_state_passes(run->states[rank], &run->parameters[rank]);
+    if (run->again[rank]) run->status[rank] = SPARSE_NOT_OURS;
+    else run->status[rank] = sparse_collective_create(&call, &run->collective[rank]);
 }
 
 static bool step(void *context, int rank)
@@ -210,6 +213,7 @@ static void count_rank(struct run *run, int rank, struct sim_report *report)
     report->done += run->status[rank] == SPARSE_DONE;
     report->not_ours += run->status[rank] == SPARSE_NOT_OURS;
     report->failed += run->status[rank] == SPARSE_FAILED;
+    report->again += run->again[rank];
     report->messages += count->messages;
     report->sent += count->sent;
     if (rank == run->trial->root) report->received_root = count->received;
@@ -234,6 +238,7 @@ static void clean_up(struct run *run, bool own_states)
     sim_destroy(run->sim);
     free(run->collective);
     free(run->status);
+    free(run->again);
     free(run->counts);
     free(run->start);
     free(run->inputs);
@@ -268,6 +273,7 @@ bool sim_trial_run(const struct sim_trial *trial, struct sparse_state **states, 
     run.sim = sim_create(&options);
     run.collective = need(calloc(p, sizeof *run.collective));
     run.status = need(calloc(p, sizeof *run.status));
+    run.again = need(calloc(p, sizeof *run.again));
     run.counts = need(calloc(p, sizeof *run.counts));
     run.start = need(calloc(p, sizeof *run.start));
     run.input = need(calloc(p, sizeof *run.input));

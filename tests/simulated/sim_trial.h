@@ -21,6 +21,7 @@ struct sim_trial {
     int without_memory; /* on this rank (from 1; 0: nowhere) allocations fail after `memory_after` */
     long memory_after;
     bool timed;         /* a blocking call, and parameters.clock the rank's simulated one */
+    int again;          /* so many ranks, the first ones, know the call for the same as the last one, and ask that first */
     double library;     /* seconds that the library's own routine takes of a timed call */
     const struct sim_trial *inside; /* a reduction that the library's own routine makes on the way, with the same states */
     bool fast;          /* neither reference nor comparison: volumes only */
@@ -29,6 +30,7 @@ struct sim_trial {
 struct sim_report {
     bool stuck;
     int done, not_ours, failed; /* ranks by status */
+    int again;                  /* ranks that were told so by sparse_state_passes() */
     int wrong;                  /* ranks that are done with a wrong result */
     int touched;                /* buffers that should have been left alone */
     struct sparse_outcome outcome[2]; /* of rank 0, and of the last rank that failed, or else of the one that sent most */

@@ -30,9 +30,20 @@ struct coll_sparse_below {
 #undef COLL_SPARSE_FIELD
 };
 
-/* One for each communicator. */
+/* A blocking call that was left to the module below, as far as the next one can be told from it in a few steps. */
+struct coll_sparse_unseen {
+    size_t elements;
+    const ompi_datatype_t *type; /* predefined, as the operator is: what a program makes may have the address of what it has freed */
+    const ompi_op_t *op;
+    enum sparse_kind kind;
+};
+
+/* One for each communicator. What calls read that are passed on comes first: they should not notice that there is anything between. */
 typedef struct coll_sparse_module_t {
     mca_coll_base_module_t super;
+    size_t short_bytes; /* of shorter vectors; 0: of none */
+    int size;
+    struct coll_sparse_unseen unseen;
     struct coll_sparse_below below;
     ompi_communicator_t *comm;
     struct sparse_transport transport;
@@ -103,14 +114,28 @@ int coll_sparse_below_start(coll_sparse_module_t *module, const struct coll_spar
 int coll_sparse_begin(coll_sparse_module_t *module, const struct coll_sparse_call *call, bool persistent, ompi_request_t **request);
 void coll_sparse_requests_close(void);
 
-/* Whether so few elements are short whatever their type: most calls, and nothing more is done for them. */
-static inline bool coll_sparse_tiny(const coll_sparse_module_t *module, size_t elements)
+/* Elements of a call's whole vector. */
+static inline size_t coll_sparse_elements(const coll_sparse_module_t *module, const struct coll_sparse_call *call)
 {
-    return elements < module->parameters.short_bytes / SPARSE_MAX_SIZE && !module->parameters.always;
+    size_t count = call->counts ? 0 : call->count;
+    if (call->kind != SPARSE_REDUCE_SCATTER) return count;
+    for (int i = 0; call->counts && i < module->size; i++) count += call->counts[i];
+    return call->counts ? count : count * (size_t)module->size;
 }
 
-/* Elements of a call's whole vector. */
-size_t coll_sparse_elements(const coll_sparse_module_t *module, const struct coll_sparse_call *call);
+/* Whether a vector of so many elements is short: most calls, and nothing more is done for them. */
+static inline bool coll_sparse_short(const coll_sparse_module_t *module, size_t elements, const ompi_datatype_t *type)
+{
+    ptrdiff_t lower, extent;
+    if (elements >= module->short_bytes) return false;
+    opal_datatype_get_extent(&type->super, &lower, &extent);
+    return lower == 0 && extent >= 0 && (extent <= SPARSE_MAX_SIZE || elements == 0) && elements * (size_t)extent < module->short_bytes;
+}
+
+void coll_sparse_count_passed(void);
+
+/* Whether the module below runs a blocking call, as can be said without looking closer. Then it is counted. */
+bool coll_sparse_passes(coll_sparse_module_t *module, const struct coll_sparse_call *call);
 
 /* Makes the core's description of a call. False: it is not for the core. */
 bool coll_sparse_describe(coll_sparse_module_t *module, const struct coll_sparse_call *call, struct coll_sparse_user *user,

@@ -13,6 +13,7 @@ typedef lucid_ompi_counts_t counts_t;
 
 #define BLOCKING(call, api, ...)                                                        \
     coll_sparse_module_t *sparse = (coll_sparse_module_t *)module;                      \
+    if (coll_sparse_passes(sparse, &(call))) return BELOW(api, __VA_ARGS__);            \
     int rc = coll_sparse_run(sparse, &(call));                                          \
     if (rc == COLL_SPARSE_PASS_TIMED) return coll_sparse_passed(sparse, BELOW(api, __VA_ARGS__)); \
     return rc != COLL_SPARSE_PASS ? rc : BELOW(api, __VA_ARGS__)
@@ -78,18 +79,21 @@ static size_t *copied(counts_t counts, int size)
     return copy;
 }
 
-static bool is_tiny(const coll_sparse_module_t *sparse, counts_t counts)
+static bool is_short(const coll_sparse_module_t *sparse, counts_t counts, const ompi_datatype_t *type)
 {
     size_t elements = 0;
-    for (int i = 0; i < sparse->transport.size; i++) elements += (size_t)lucid_ompi_counts_get(counts, i);
-    return coll_sparse_tiny(sparse, elements);
+    for (int i = 0; i < sparse->size; i++) elements += (size_t)lucid_ompi_counts_get(counts, i);
+    return coll_sparse_short(sparse, elements, type);
 }
 
 static int sparse_reduce_scatter(const void *in, void *out, counts_t counts, ompi_datatype_t *type, ompi_op_t *op,
                                  ompi_communicator_t *comm, module_t *module)
 {
     coll_sparse_module_t *sparse = (coll_sparse_module_t *)module;
-    if (is_tiny(sparse, counts)) return BELOW(reduce_scatter, in, out, counts, type, op, comm);
+    if (is_short(sparse, counts, type)) {
+        coll_sparse_count_passed();
+        return BELOW(reduce_scatter, in, out, counts, type, op, comm);
+    }
     struct coll_sparse_call call = {SPARSE_REDUCE_SCATTER, in, out, 0, copied(counts, sparse->transport.size), type, op, 0};
     if (!call.counts) return OMPI_ERR_OUT_OF_RESOURCE;
     int rc = coll_sparse_run(sparse, &call);
@@ -101,7 +105,7 @@ static int sparse_reduce_scatter(const void *in, void *out, counts_t counts, omp
 static int begin_scatter(coll_sparse_module_t *sparse, const void *in, void *out, counts_t counts, ompi_datatype_t *type,
                          ompi_op_t *op, bool persistent, ompi_request_t **request)
 {
-    if (is_tiny(sparse, counts)) return COLL_SPARSE_PASS;
+    if (is_short(sparse, counts, type)) return COLL_SPARSE_PASS;
     struct coll_sparse_call call = {SPARSE_REDUCE_SCATTER, in, out, 0, copied(counts, sparse->transport.size), type, op, 0};
     if (!call.counts) return OMPI_ERR_OUT_OF_RESOURCE;
     int rc = coll_sparse_begin(sparse, &call, persistent, request);

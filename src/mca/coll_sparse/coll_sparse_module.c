@@ -13,6 +13,7 @@ static void module_construct(coll_sparse_module_t *module)
     module->comm = NULL;
     module->state = NULL;
     module->measured = false;
+    module->unseen = (struct coll_sparse_unseen){0};
     pthread_mutex_init(&module->lock, NULL);
 }
 
@@ -42,6 +43,8 @@ static int enable(mca_coll_base_module_t *super, ompi_communicator_t *comm)
     module->state = sparse_state_create();
     if (!module->state) return OMPI_ERR_OUT_OF_RESOURCE;
     module->comm = comm;
+    module->size = ompi_comm_size(comm);
+    module->short_bytes = module->parameters.always ? 0 : module->parameters.short_bytes;
     coll_sparse_transport(comm, &module->transport);
 #define TAKE(api) LUCID_OMPI_COLL_TAKE(comm, &module->below, super, api);
     COLL_SPARSE_SLOTS(TAKE)

@@ -193,7 +193,7 @@ static coll_sparse_request_t *make(coll_sparse_module_t *module, bool persistent
 /* Whether a persistent call is the core's is decided once, by a run that is thrown away before its first message. */
 int coll_sparse_begin(coll_sparse_module_t *module, const struct coll_sparse_call *call, bool persistent, ompi_request_t **handle)
 {
-    if (!coll_sparse_process.nonblocking || coll_sparse_tiny(module, coll_sparse_elements(module, call))) return COLL_SPARSE_PASS;
+    if (!coll_sparse_process.nonblocking || coll_sparse_short(module, coll_sparse_elements(module, call), call->type)) return COLL_SPARSE_PASS;
     coll_sparse_request_t *request = make(module, persistent);
     if (!request) return OMPI_ERR_OUT_OF_RESOURCE; /* alone, it may not be passed on */
     enum sparse_status status = SPARSE_NOT_OURS;

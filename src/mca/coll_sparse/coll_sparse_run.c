@@ -32,9 +32,15 @@ static void add_to(unsigned long long *figure, uint64_t more)
     __atomic_fetch_add(figure, more, __ATOMIC_RELAXED);
 }
 
+void coll_sparse_count_passed(void)
+{
+    if (lucid_ompi_threads()) add_to(&coll_sparse_process.passed, 1);
+    else coll_sparse_process.passed++;
+}
+
 static int passed(void)
 {
-    add_to(&coll_sparse_process.passed, 1);
+    coll_sparse_count_passed();
     return COLL_SPARSE_PASS;
 }
 
@@ -62,15 +68,6 @@ int coll_sparse_account(coll_sparse_module_t *module, const struct sparse_collec
            : outcome.error == SPARSE_NO_MEMORY ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_ERROR;
 }
 
-size_t coll_sparse_elements(const coll_sparse_module_t *module, const struct coll_sparse_call *call)
-{
-    size_t count = call->counts ? 0 : call->count;
-    if (call->kind != SPARSE_REDUCE_SCATTER) return count;
-    if (!call->counts) return count * (size_t)module->transport.size;
-    for (int i = 0; i < module->transport.size; i++) count += call->counts[i];
-    return count;
-}
-
 int coll_sparse_passed(coll_sparse_module_t *module, int rc)
 {
     pthread_mutex_lock(&module->lock);
@@ -79,15 +76,41 @@ int coll_sparse_passed(coll_sparse_module_t *module, int rc)
     return rc;
 }
 
+/* A call whose peers may take the longer way, since they name the same datatype otherwise, must leave all as that does. */
+static bool same_again(coll_sparse_module_t *module, const struct coll_sparse_call *call, size_t elements)
+{
+    const struct coll_sparse_unseen *last = &module->unseen;
+    bool same = call->type == last->type && call->op == last->op && elements == last->elements && call->kind == last->kind;
+    if (!same || !sparse_state_passes(module->state, &module->parameters)) return false;
+    (void)coll_sparse_tag(module);
+    return true;
+}
+
+bool coll_sparse_passes(coll_sparse_module_t *module, const struct coll_sparse_call *call)
+{
+    size_t elements = coll_sparse_elements(module, call);
+    if (!coll_sparse_short(module, elements, call->type) && !same_again(module, call, elements)) return false;
+    coll_sparse_count_passed();
+    return true;
+}
+
+/* Was left to the module below without a message. */
+static int left_unseen(coll_sparse_module_t *module, const struct coll_sparse_call *call, size_t elements)
+{
+    bool lasting = ompi_datatype_is_predefined(call->type) && ompi_op_is_intrinsic(call->op) && !call->counts;
+    module->unseen = (struct coll_sparse_unseen){elements, lasting ? call->type : NULL, call->op, call->kind};
+    return passed();
+}
+
 int coll_sparse_run(coll_sparse_module_t *module, const struct coll_sparse_call *mpi_call)
 {
     struct coll_sparse_user user;
     struct sparse_call call;
     struct sparse_collective *run;
     size_t elements = coll_sparse_elements(module, mpi_call);
-    if (coll_sparse_tiny(module, elements) || !coll_sparse_describe(module, mpi_call, &user, &call)) return passed();
+    if (!coll_sparse_describe(module, mpi_call, &user, &call)) return passed();
     /* from here on all processes answer alike */
-    bool large = elements >= module->parameters.short_bytes / call.operator.size;
+    bool large = elements >= (module->parameters.short_bytes + call.operator.size - 1) / call.operator.size;
     if (!large && !module->parameters.always) return passed();
     if (!module->measured && large) coll_sparse_measure(module);
     pthread_mutex_lock(&module->lock);
@@ -106,5 +129,5 @@ int coll_sparse_run(coll_sparse_module_t *module, const struct coll_sparse_call 
         return rc;
     }
     pthread_mutex_unlock(&module->lock);
-    return status == SPARSE_NOT_OURS ? passed() : OMPI_ERR_OUT_OF_RESOURCE;
+    return status == SPARSE_NOT_OURS ? left_unseen(module, mpi_call, elements) : OMPI_ERR_OUT_OF_RESOURCE;
 }

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * reduce_again.c: a blocking call that is as the thread's last one was, told from it in a few steps: what is left to the library should
+ * not take longer for having been looked at.
+ *
+ * Nothing is remembered of operators and datatypes that a program makes, whose handles may be other ones' the next time; of a
+ * communicator, until any of those that are known here is freed.
+ */
+#include "reduce.h"
+
+#include <stdatomic.h>
+
+static _Thread_local struct {
+    MPI_Datatype type; /* predefined, and for the core; MPI_DATATYPE_NULL: none yet */
+    MPI_Op op;
+    size_t size;       /* of its elements */
+    bool some;
+} pair;
+
+static _Thread_local struct {
+    struct lucid_reduce_comm *own; /* NULL: none */
+    unsigned age, number;
+    MPI_Comm comm;
+    MPI_Datatype type;
+    MPI_Op op;
+    MPI_Count count;
+    enum sparse_kind kind;
+} unseen;
+
+static _Atomic unsigned age; /* how many communicators have been forgotten */
+
+void lucid_reduce_again_forget(void)
+{
+    atomic_fetch_add_explicit(&age, 1, memory_order_relaxed);
+}
+
+void lucid_reduce_again_pair(const struct lucid_reduction *reduction, const struct sparse_operator *operator)
+{
+    if (operator->op == SPARSE_USER) return;
+    pair.type = reduction->type;
+    pair.op = reduction->op;
+    pair.size = operator->size;
+    pair.some = true;
+}
+
+void lucid_reduce_again_unseen(const struct lucid_reduction *reduction, const struct sparse_operator *operator,
+                               struct lucid_reduce_comm *own)
+{
+    unseen.own = operator->op == SPARSE_USER || reduction->counts || reduction->counts_c ? NULL : own;
+    unseen.age = atomic_load_explicit(&age, memory_order_relaxed);
+    unseen.number = own->asked;
+    unseen.comm = reduction->comm;
+    unseen.type = reduction->type;
+    unseen.op = reduction->op;
+    unseen.count = reduction->count;
+    unseen.kind = reduction->kind;
+}
+
+static bool is_short(const struct lucid_reduction *reduction)
+{
+    const size_t most = lucid_params()->sparse_always ? 0 : lucid_params()->sparse_short, count = (size_t)reduction->count;
+    if (!pair.some || reduction->type != pair.type || reduction->op != pair.op || reduction->kind == SPARSE_REDUCE_SCATTER) return false;
+    return reduction->count >= 0 && count < most && count * pair.size < most;
+}
+
+static bool same(const struct lucid_reduction *reduction)
+{
+    return unseen.own && reduction->comm == unseen.comm && reduction->count == unseen.count && reduction->type == unseen.type &&
+           reduction->op == unseen.op && reduction->kind == unseen.kind && !reduction->counts && !reduction->counts_c &&
+           unseen.age == atomic_load_explicit(&age, memory_order_relaxed);
+}
+
+/* Nonblocking calls before it have their turn first, and no other thread has come in between. */
+static bool passes(struct lucid_reduce_comm *own)
+{
+    pthread_mutex_lock(&own->lock);
+    bool found = own->turn == own->issued && own->asked == unseen.number && sparse_state_passes(own->state, &own->parameters);
+    pthread_mutex_unlock(&own->lock);
+    return found;
+}
+
+bool lucid_reduce_again(const struct lucid_reduction *reduction)
+{
+    return is_short(reduction) || (same(reduction) && passes(unseen.own));
+}

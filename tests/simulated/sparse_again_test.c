@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * sparse_again_test.c: calls that are as the one before are left to the library in a few steps, and all counts as if they had not been.
+ */
+#include "sim_trial.h"
+#include "sparse_state.h"
+#include "unit.h"
+
+enum { RANKS = 3, CALLS = 200 };
+
+static struct sim_trial dense_trial(size_t count)
+{
+    struct sim_trial t = sim_trial_of(SPARSE_ALLREDUCE_HALVING, RANKS, count);
+    t.parameters.algorithm = SPARSE_LIBRARY;
+    t.pattern = SIM_DENSE;
+    t.density = 1;
+    t.timed = t.fast = true;
+    t.library = 1e-6;
+    return t;
+}
+
+static struct sim_report run(const struct sim_trial *t, struct sparse_state **states)
+{
+    struct sim_report report;
+    assert_true(sim_trial_run(t, states, &report));
+    assert_int_equal(report.failed, 0);
+    assert_true(report.done == 0 || report.done == t->ranks);
+    return report;
+}
+
+/* Which of the calls are looked at, where the first `again` ranks take the short way: every `other`-th call is one on a longer vector, of
+ * which no call is the same as the one before. How often a rank took it. */
+static int looks_of(int again, int other, bool *looks)
+{
+    struct sim_trial usual = dense_trial(16384), longer = dense_trial(40000);
+    struct sparse_state **states = sim_states_create(RANKS);
+    int taken = 0;
+    for (int call = 0; call < CALLS; call++) {
+        bool first = call == 0 || call % other <= 1;
+        usual.again = first ? 0 : again;
+        struct sim_report report = run(call % other == 0 ? &longer : &usual, states);
+        looks[call] = report.messages > 0;
+        taken += report.again;
+    }
+    sim_states_destroy(states, RANKS);
+    return taken;
+}
+
+/* The short way is taken, by all ranks or by some, and the same calls are looked at. */
+static void test_counts_the_same(void **state)
+{
+    static bool without[CALLS], with[CALLS];
+    const int others[] = {CALLS, 7, 3};
+    for (size_t i = 0; i < COUNT_OF(others); i++) {
+        int seen = 0;
+        assert_int_equal(looks_of(0, others[i], without), 0);
+        for (int call = 0; call < CALLS; call++) seen += without[call];
+        assert_in_range(seen, 10, CALLS / 3);
+        for (int again = 1; again <= RANKS; again += RANKS - 1) {
+            int taken = looks_of(again, others[i], with);
+            assert_in_range(taken, again * CALLS / 5, again * CALLS);
+            assert_memory_equal(with, without, sizeof with);
+        }
+    }
+}
+
+/* Not after a call that was looked at, nor one that is ours. */
+static void test_after_a_look(void **state)
+{
+    struct sim_trial t = dense_trial(16384), ours = dense_trial(16384);
+    struct sparse_state **states = sim_states_create(RANKS);
+    struct sim_report report = {0};
+    t.again = RANKS;
+    for (int call = 0; call < CALLS; call++) {
+        bool looked = report.messages > 0;
+        report = run(&t, states);
+        if (looked || call == 0) assert_int_equal(report.again, 0);
+    }
+    while (run(&t, states).again == 0) continue;
+    ours.parameters.always = true;
+    assert_int_equal(run(&ours, states).done, RANKS);
+    for (int r = 0; r < RANKS; r++) assert_false(sparse_state_passes(states[r], &t.parameters));
+    sim_states_destroy(states, RANKS);
+}
+
+/* Calls that do not wait may come in between, of so many shapes that what was known of the last blocking one has made way. */
+static void test_what_has_made_way(void **state)
+{
+    struct sim_trial t = dense_trial(16384), other = dense_trial(16384);
+    struct sparse_state **states = sim_states_create(RANKS);
+    t.again = RANKS;
+    for (int call = 0; call < 40; call++) (void)run(&t, states);
+    while (run(&t, states).again == 0) continue;
+    other.timed = false;
+    other.count = 65536;
+    for (int kind = 0; kind < SPARSE_KINDS; kind++)
+        for (other.operator = 1; other.operator < SIM_OPERATORS; other.operator++) {
+            other.kind = kind;
+            for (int call = 0; call < 6; call++) (void)run(&other, states); /* to be settled, too */
+        }
+    for (int r = 0; r < RANKS; r++) assert_false(sparse_state_passes(states[r], &t.parameters));
+    assert_true(run(&t, states).messages > 0);
+    sim_states_destroy(states, RANKS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_counts_the_same), cmocka_unit_test(test_after_a_look),
+                                       cmocka_unit_test(test_what_has_made_way)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
