@@ -165,23 +165,23 @@ static int in_turns(const MPI_Comm *comms, int order[ROUTINES], int repetition)
     return n;
 }
 
-/* The first call measures, learns, touches memory. Lucid's choice then tries who comes into question. */
-static int warm_up(const struct routine *routine)
-{
-    return strcmp(routine->sparse, "auto") == 0 ? 40 : 1;
-}
-
 /* On one node, of up to so many bytes: what ran before has left its marks in the caches, and a call takes half as long behind itself. */
 static bool is_short(const struct job *job)
 {
     return nodes < 2 && job->count * job->width <= 1 << 20;
 }
 
-/* Lucid's choice goes by what calls take where they are made: between the others. */
+/* Calls before those that count, besides one whose result is looked at. The first measures, learns, touches memory; Lucid's choice then
+ * tries who comes into question, and goes by what calls take where they are made: of short ones, between the others. */
+static int warm_up_alone(const struct job *job, const struct routine *routine)
+{
+    return !is_short(job) && strcmp(routine->sparse, "auto") == 0 ? 40 : 1;
+}
+
 static void warm_up_in_turns(const struct job *job, const MPI_Comm *comms)
 {
     int order[ROUTINES];
-    for (int i = 0; is_short(job) && i < 40; i++)
+    for (int i = 0; is_short(job) && i < 80; i++)
         for (int k = 0, n = in_turns(comms, order, i); k < n; k++) (void)timed(job, comms[order[k]]);
 }
 
@@ -200,7 +200,7 @@ static void measure(struct job *job, const MPI_Comm *comms, lucid_session_t sess
     for (int r = 0; r < ROUTINES; r++) {
         if (comms[r] == MPI_COMM_NULL) continue;
         memset(job->out, 0, job->count * job->width);
-        for (int i = 0; i < warm_up(&routines[r]); i++) reduce(job, comms[r]);
+        for (int i = 0; i < warm_up_alone(job, &routines[r]); i++) reduce(job, comms[r]);
         if (r == 0) memcpy(job->reference, job->out, job->count * job->width);
         same_result(job, &routines[r]);
         counted(job, comms[r], session, total[r]);
