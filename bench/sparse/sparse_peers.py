@@ -38,7 +38,8 @@ def experiments(quick):
     for ranks in (2, 4, 8, 16):
         for size in (64 * KIB, MIB, 16 * MIB):
             loops = ranks <= os.cpu_count() or size < 16 * MIB
-            yield f"one-node-{ranks}-{shown(size).replace(' ', '')}", ranks, 1, None, 15, 0.3, size, {} if loops else NO_LOOPS
+            repeats = 60 if size < MIB else 15
+            yield f"one-node-{ranks}-{shown(size).replace(' ', '')}", ranks, 1, None, repeats, 0.3, size, {} if loops else NO_LOOPS
     for size in (64 * KIB, MIB, 16 * MIB):
         yield f"lab-4x4-{shown(size).replace(' ', '')}", 16, 4, "1gbit", 9, 0.5, size, {}
 

@@ -13,7 +13,7 @@ struct sparse_learned {
 
 /* What a rank's last call took; 0: unknown. */
 struct sparse_times {
-    uint32_t took;  /* microseconds from the agreement on */
+    uint32_t took;  /* tenths of a microsecond from the agreement on */
     uint32_t asked; /* nanoseconds of a look at the vector, an agreement that all ranks begin together, and the choice */
 };
 
@@ -31,7 +31,7 @@ enum {
     SPARSE_STALE = 4,  /* has had nothing to learn from for a while */
 };
 
-#define SPARSE_MAGIC UINT32_C(0x4c535031) /* "LSP1" */
+#define SPARSE_MAGIC UINT32_C(0x4c535032) /* "LSP2" */
 
 struct sparse_agreement {
     const struct sparse_transport *transport;

@@ -301,7 +301,7 @@ void sparse_trials_begin(struct sparse_trials *trials, struct sparse_trial *tria
 void sparse_trials_end(struct sparse_trials *trials, double now)
 {
     trials->outside = false;
-    trials->times.took = in_units((now - trials->began) * 1e6);
+    trials->times.took = in_units((now - trials->began) * 1e7);
 }
 
 void sparse_trials_learn(struct sparse_trials *trials, struct sparse_times last)
@@ -314,7 +314,7 @@ void sparse_trials_learn(struct sparse_trials *trials, struct sparse_times last)
     if (last.asked > 0) trials->asked[trials->asks++ % SPARSE_TRIAL_RATIOS] = last.asked * 1e-9;
     struct sparse_contender *c = &trial->contender[trials->contender];
     bool known = last.took > 0 && trials->predicted > 0;
-    c->ratio[c->tried % SPARSE_TRIAL_RATIOS] = known ? (float)(last.took * 1e-6 / trials->predicted) : 1; /* or it would be tried for ever */
+    c->ratio[c->tried % SPARSE_TRIAL_RATIOS] = known ? (float)(last.took * 1e-7 / trials->predicted) : 1; /* or it would be tried for ever */
     c->tried++;
 }
 
