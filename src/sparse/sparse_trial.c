@@ -200,8 +200,8 @@ static bool one_waits(const struct sparse_trial *trial, const struct sparse_cont
     return trial->calls < WAITS && least <= reach * fmin(cheapest(c), c->cost[0]);
 }
 
-/* Ever more rarely at first, and every so many calls later, it has to show again: a dense form against the library's routine, whose first
- * calls may have been slow (new memory in each of them, until malloc keeps it), the others against the second best. */
+/* Ever more rarely at first, and every so many calls later, it has to show again: against the library's routine, whose first calls may have
+ * been slow (new memory in each of them, until malloc keeps it), or against the second best. */
 static bool doubtful(const struct sparse_trial *trial)
 {
     return (trial->calls >= WAITS && (trial->calls & (trial->calls - 1)) == 0) || trial->calls % AGAIN == 0;
@@ -252,6 +252,14 @@ static int scout(struct sparse_trial *trial, const struct sparse_contest *c, int
     return scout;
 }
 
+/* How near the library's routine must be to run again in the place of one of ours. It comes first, when all is new to the caches and to malloc:
+ * what it took then says least of all. Later only a dense form has to show again that it is better. */
+static double library_reached(const struct sparse_trial *trial, const struct sparse_contest *c, int best)
+{
+    if (trial->contender[0].tried < SPARSE_TRIAL_RATIOS) return library_reach;
+    return best >= c->dense ? reach : 0;
+}
+
 int sparse_trial_choose(struct sparse_trial *trial, const struct sparse_contest *contest, bool *open)
 {
     const double *cost = contest->cost;
@@ -273,7 +281,7 @@ int sparse_trial_choose(struct sparse_trial *trial, const struct sparse_contest 
     }
     int second = best_of(trial, contest, best);
     double least = sparse_trial_expected(trial, best, cost[best]), next_best = sparse_trial_expected(trial, second, cost[second]);
-    if (rarely && best >= contest->dense && sparse_trial_expected(trial, 0, cost[0]) < reach * least) return 0;
+    if (rarely && best > 0 && sparse_trial_expected(trial, 0, cost[0]) < library_reached(trial, contest, best) * least) return 0;
     double reached = !rarely ? nearest : trial->contender[second].tried < SPARSE_TRIAL_RATIOS ? reach : near;
     return next_best < reached * least ? second : best;
 }

@@ -58,6 +58,18 @@ static void test_few_calls_say_little(void **state)
     assert_int_equal(trial->incumbent, 2);
 }
 
+/* The library's routine comes first, when everything is new, and takes three times as long as later. It is found although two of ours are
+ * nearer to each other. */
+static void test_library_s_first_calls_say_little(void **state)
+{
+    const struct sparse_contest contest = {.n = 3, .dense = 3, .cost = {6, 3, 3}, .margin = 1.1, .dense_margin = 1.1};
+    const double first[] = {9, 3, 3.2}, later[] = {2, 3, 3.2};
+    struct sparse_trials trials = {0};
+    struct sparse_trial *trial = at(&trials, 1, 1 << 20, 0.1, 1);
+    for (int call = 0; call < 64; call++) (void)contend(&trials, trial, &contest, trial->contender[0].tried < 2 ? first : later);
+    assert_int_equal(trial->incumbent, 0);
+}
+
 /* The library's routine takes three quarters more than a dense form in its first calls, and then half as long: it is found again. */
 static void test_library_is_seen_again(void **state)
 {
@@ -315,6 +327,7 @@ int main(void)
         cmocka_unit_test(test_disturbed_later),
         cmocka_unit_test(test_formulas_are_doubted),
         cmocka_unit_test(test_unlearned),
+        cmocka_unit_test(test_library_s_first_calls_say_little),
         cmocka_unit_test(test_library_is_seen_again),
         cmocka_unit_test(test_overlap_is_looked_at_again),
         cmocka_unit_test(test_classes),
