@@ -7,7 +7,7 @@
  * to receive anyway, for any number of ranks. The messages of a slice are kept until all are there; slices are cut so that they
  * fit, and have a piece of every rank's share of the vector: where one fills its part, all have something to send in each slice.
  * Cost: (p-1) (alpha + beta n e(d) + gamma n e(d)), and n written; alpha once per slice. Dense: (p-1) (alpha + beta n). By
- * doubling only log2 p of these messages come one after the other, but each has to be handled.
+ * doubling log2 p alpha: all that a rank holds is one message.
  * Source: ring and recursive doubling allgather; on sparse vectors SparCML's split allgather (Renggli et al., SC 2019). */
 #include "sparse_slice.h"
 #include "sparse_step.h"
@@ -19,26 +19,12 @@ static int passing(const struct sparse_slice *s, int k)
     return (s->transport->rank - k + p) % p;
 }
 
-/* `all` has the vectors by rank; `in` is a view of one of them, for the verbs that know parts only: its first part (the longest, which
- * is empty if all are) stands for the whole message. */
-static struct sparse_run *view(struct sparse_slice *s, int rank)
+/* `all` has the vectors by rank, one behind the other; `in` is for the verbs that know parts. */
+static void keep(struct sparse_slice *s, int rank, size_t at, size_t bytes)
 {
-    for (size_t part = 1; part < s->positions; part++) s->in->length[part] = 0;
-    s->in->at[0] = s->all->at[rank];
-    s->in->length[0] = s->all->length[rank];
-    return s->in;
-}
-
-static void keep(struct sparse_slice *s, int rank, size_t bytes)
-{
-    s->all->at[rank] = s->in->at[0];
+    s->all->at[rank] = at;
     s->all->length[rank] = bytes;
-}
-
-/* Every rank's vector has a place of its own. */
-static size_t place_of(const struct sparse_slice *s, int rank)
-{
-    return (size_t)rank * sparse_span_bound(s, sparse_all(s));
+    s->all->used = at + bytes;
 }
 
 static void begin(struct sparse_slice *s)
@@ -46,69 +32,67 @@ static void begin(struct sparse_slice *s)
     s->all = sparse_run_begin(s, 0);
     s->in = sparse_run_begin(s, 1);
     s->in->base = s->all->base;
-    size_t start = sparse_ring_doubles(s->transport->size) ? place_of(s, s->transport->rank) : 0;
-    s->in->used = start;
     sparse_slice_encode(s, sparse_all(s), s->in);
-    s->all->used = s->in->used;
-    if (!sparse_failed(s)) keep(s, s->transport->rank, s->in->used - start);
+    keep(s, s->transport->rank, 0, s->in->used);
 }
 
-enum { HALF = SPARSE_SLOTS / 2 };
-_Static_assert((int)SPARSE_RING_DOUBLES <= (int)SPARSE_SLOTS, "half of the vectors come, and half go, at once");
-
-/* A partner s->k ranks away has the vectors of those that differ from it in the bits above s->k only; `i` counts them. */
-static int held(const struct sparse_slice *s, int by, int i)
+/* By doubling, ranks hold their own vector, behind it the one from p/2 away, then the two from p/4 away, and so on. Whose is number `i` of
+ * a rank. */
+static int holds(const struct sparse_slice *s, int rank, int i)
 {
-    return by ^ i * 2 * s->k;
+    for (int far = s->transport->size / 2; i > 0; i /= 2, far /= 2) rank ^= i % 2 * far;
+    return rank;
 }
 
-static void swap_vectors(struct sparse_slice *s)
+static void take_vectors(struct sparse_slice *s, int peer, int vectors)
 {
-    int rank = s->transport->rank, peer = rank ^ s->k, vectors = s->transport->size / (2 * s->k);
-    for (int i = 0; i < vectors; i++)
-        sparse_receive(s, i, s->all->base + place_of(s, held(s, peer, i)), sparse_all(s), peer);
-    for (int i = 0; i < vectors; i++)
-        sparse_send(s, HALF + i, sparse_failed(s) ? s->in : view(s, held(s, rank, i)), sparse_all(s), peer);
+    size_t at[SPARSE_RING_DOUBLES / 2];
+    size_t bytes = sparse_received_vectors(s, 0, s->in, s->all->used, vectors, at);
+    if (sparse_failed(s)) return;
+    for (int i = 0; i < vectors; i++) s->all->at[holds(s, peer, i)] = at[i];
+    s->all->used += bytes;
 }
 
-static void take_vectors(struct sparse_slice *s)
-{
-    int peer = s->transport->rank ^ s->k, vectors = s->transport->size / (2 * s->k);
-    for (int i = 0; i < vectors; i++) {
-        int other = held(s, peer, i);
-        size_t bytes = sparse_received(s, i, s->in, place_of(s, other), sparse_all(s));
-        if (!sparse_failed(s)) keep(s, other, bytes);
-    }
-}
-
+/* All that a rank holds is one message. */
 static enum sparse_status gather(struct sparse_slice *s)
 {
+    int p = s->transport->size, rank = s->transport->rank;
     STEP_BEGIN(s->inner);
-    for (s->k = s->transport->size / 2; s->k > 0; s->k /= 2) {
-        swap_vectors(s);
+    for (s->k = p / 2; s->k > 0; s->k /= 2) {
+        sparse_receive_vectors(s, 0, s->all->base + s->all->used, p / (2 * s->k), rank ^ s->k);
+        sparse_send_vectors(s, 1, s->all->base, s->all->used, p / (2 * s->k), rank ^ s->k);
         STEP_AWAIT(sparse_wait(s));
-        take_vectors(s);
+        take_vectors(s, rank ^ s->k, p / (2 * s->k));
     }
     STEP_END;
 }
 
+static void swap_with_neighbours(struct sparse_slice *s, int k)
+{
+    int p = s->transport->size, given = passing(s, k - 1);
+    sparse_receive_vectors(s, 0, s->all->base + s->all->used, 1, passing(s, 1));
+    sparse_send_vectors(s, 1, s->all->base + s->all->at[given], s->all->length[given], 1, (s->transport->rank + 1) % p);
+}
+
+static void take_next(struct sparse_slice *s, int k)
+{
+    size_t at = s->all->used, bytes = sparse_received_vectors(s, 0, s->in, at, 1, &at);
+    keep(s, passing(s, k), at, sparse_failed(s) ? 0 : bytes);
+}
+
 enum sparse_status sparse_allreduce_ring(struct sparse_slice *s)
 {
-    int p = s->transport->size, rank = s->transport->rank;
     STEP_BEGIN(s->resume);
     begin(s);
-    if (sparse_ring_doubles(p)) {
+    if (sparse_ring_doubles(s->transport->size)) {
         STEP_AWAIT(gather(s));
         sparse_slice_pile(s, sparse_all(s), s->all);
         STEP_RETURN;
     }
-    for (s->k = 1; s->k < p; s->k++) {
-        sparse_receive(s, 0, s->all->base + s->all->used, sparse_all(s), passing(s, 1));
-        sparse_send(s, 1, sparse_failed(s) ? s->in : view(s, passing(s, s->k - 1)), sparse_all(s), (rank + 1) % p);
+    for (s->k = 1; s->k < s->transport->size; s->k++) {
+        swap_with_neighbours(s, s->k);
         STEP_AWAIT(sparse_wait(s));
-        size_t bytes = sparse_received(s, 0, s->in, s->all->used, sparse_all(s));
-        s->all->used += bytes;
-        if (!sparse_failed(s)) keep(s, passing(s, s->k), bytes);
+        take_next(s, s->k);
     }
     sparse_slice_pile(s, sparse_all(s), s->all);
     STEP_END;

@@ -183,7 +183,7 @@ static void directly(struct costs *c, double elements, bool ring)
     c->work += (p - 1) * (c->dense ? elements * (double)c->estimate->size / c->rates->add : 2 * bytes / c->rates->merge);
 }
 
-/* The same in log2 p steps, the farthest ranks first, with twice as many vectors in each; every vector is a message. */
+/* The same in log2 p steps, the farthest ranks first, with twice as many vectors in each, which are one message. */
 static void gathering_vectors(struct costs *c, double elements)
 {
     int p = c->estimate->ranks;
@@ -193,7 +193,7 @@ static void gathering_vectors(struct costs *c, double elements)
         return;
     }
     for (int distance = p / 2; distance > 0; distance /= 2)
-        for (int vector = 0; vector < p / (2 * distance); vector++) message(c, distance, bytes);
+        message(c, distance, p / (2 * distance) * bytes);
     c->work += (p - 1) * (c->dense ? elements * (double)c->estimate->size / c->rates->add : 2 * bytes / c->rates->merge);
 }
 

@@ -173,28 +173,41 @@ static void fail(struct sparse_slice *s, enum sparse_error error, int peer)
     s->record->peer = peer;
 }
 
-size_t sparse_received(struct sparse_slice *s, int index, struct sparse_run *run, size_t offset, struct sparse_span span)
+/* The positions at `at`, of a message that ends at `end`. Returns where what follows them begins. */
+static size_t check_vector(struct sparse_slice *s, const struct sparse_slot *slot, struct sparse_run *run, size_t at, size_t end,
+                           struct sparse_span span)
 {
-    const struct sparse_slot *slot = &s->slot[index];
-    size_t at = offset, end = offset + slot->bytes;
-    bool any = false;
     for_parts(s, span, part) {
-        if (sparse_failed(s)) return slot->bytes;
-        if (slot->bytes == 0) {
-            fail(s, SPARSE_PEER_FAILED, slot->peer);
-            return 0;
-        }
-        any = true;
-        size_t length = check_part(s, part, run->base + at, end - at);
+        size_t length = slot->bytes > 0 ? check_part(s, part, run->base + at, end - at) : 0;
         if (length == 0) {
-            fail(s, SPARSE_CORRUPT, slot->peer);
-            return slot->bytes;
+            fail(s, slot->bytes > 0 ? SPARSE_CORRUPT : SPARSE_PEER_FAILED, slot->peer);
+            return at;
         }
         note(run, part, at, length);
         at += length;
     }
-    if (!any) return 0;
+    return at;
+}
+
+size_t sparse_received(struct sparse_slice *s, int index, struct sparse_run *run, size_t offset, struct sparse_span span)
+{
+    const struct sparse_slot *slot = &s->slot[index];
+    size_t end = offset + slot->bytes;
+    if (sparse_failed(s) || sparse_span_bound(s, span) == 0) return slot->bytes;
+    size_t at = check_vector(s, slot, run, offset, end, span);
     if (at != end) fail(s, SPARSE_CORRUPT, slot->peer);
+    return slot->bytes;
+}
+
+size_t sparse_received_vectors(struct sparse_slice *s, int index, struct sparse_run *run, size_t offset, int vectors, size_t *at)
+{
+    const struct sparse_slot *slot = &s->slot[index];
+    size_t next = offset, end = offset + slot->bytes;
+    for (int i = 0; i < vectors && !sparse_failed(s); i++) {
+        at[i] = next;
+        next = check_vector(s, slot, run, next, end, sparse_all(s));
+    }
+    if (!sparse_failed(s) && next != end) fail(s, SPARSE_CORRUPT, slot->peer);
     return slot->bytes;
 }
 
@@ -217,14 +230,13 @@ static void broken(struct sparse_slice *s, int code, int peer)
     s->record->peer = peer;
 }
 
-void sparse_send(struct sparse_slice *s, int index, const struct sparse_run *run, struct sparse_span span, int peer)
+/* `bound`: the most bytes that the message may have; 0: it is not sent. */
+static void send_bytes(struct sparse_slice *s, int index, const char *memory, size_t bytes, size_t bound, int peer)
 {
     struct sparse_slot *slot = &s->slot[index];
-    size_t bytes = 0, at = 0, bound = sparse_span_bound(s, span);
     *slot = (struct sparse_slot){.peer = peer};
     if (bound == 0 || s->record->error == SPARSE_TRANSPORT) return;
-    if (!sparse_failed(s)) at = message_of(s, run, span, &bytes);
-    int code = s->transport->isend(s->transport->context, run->base + at, bytes, peer, s->tag, &slot->request);
+    int code = s->transport->isend(s->transport->context, memory, bytes, peer, s->tag, &slot->request);
     if (code) {
         broken(s, code, peer);
         return;
@@ -235,15 +247,36 @@ void sparse_send(struct sparse_slice *s, int index, const struct sparse_run *run
     s->record->sent_dense += bound;
 }
 
-void sparse_receive(struct sparse_slice *s, int index, char *memory, struct sparse_span span, int peer)
+void sparse_send(struct sparse_slice *s, int index, const struct sparse_run *run, struct sparse_span span, int peer)
+{
+    size_t bytes = 0, at = 0;
+    if (!sparse_failed(s)) at = message_of(s, run, span, &bytes);
+    send_bytes(s, index, bytes > 0 ? run->base + at : run->base, bytes, sparse_span_bound(s, span), peer);
+}
+
+void sparse_send_vectors(struct sparse_slice *s, int index, const char *memory, size_t bytes, int vectors, int peer)
+{
+    send_bytes(s, index, memory, sparse_failed(s) ? 0 : bytes, (size_t)vectors * sparse_span_bound(s, sparse_all(s)), peer);
+}
+
+static void receive_bytes(struct sparse_slice *s, int index, char *memory, size_t bound, int peer)
 {
     struct sparse_slot *slot = &s->slot[index];
-    size_t bound = sparse_span_bound(s, span);
     *slot = (struct sparse_slot){.peer = peer, .receives = true};
     if (bound == 0 || s->record->error == SPARSE_TRANSPORT) return;
     int code = s->transport->irecv(s->transport->context, memory, bound, peer, s->tag, &slot->request);
     if (code) broken(s, code, peer);
     else slot->active = true;
+}
+
+void sparse_receive(struct sparse_slice *s, int index, char *memory, struct sparse_span span, int peer)
+{
+    receive_bytes(s, index, memory, sparse_span_bound(s, span), peer);
+}
+
+void sparse_receive_vectors(struct sparse_slice *s, int index, char *memory, int vectors, int peer)
+{
+    receive_bytes(s, index, memory, (size_t)vectors * sparse_span_bound(s, sparse_all(s)), peer);
 }
 
 enum sparse_status sparse_wait_slot(struct sparse_slice *s, int index)

@@ -120,12 +120,18 @@ void sparse_slice_pile(struct sparse_slice *s, struct sparse_span span, struct s
 void sparse_send(struct sparse_slice *s, int slot, const struct sparse_run *run, struct sparse_span span, int peer);
 void sparse_receive(struct sparse_slice *s, int slot, char *memory, struct sparse_span span, int peer);
 
+/* The same of several vectors in one message, one behind the other, each with all of its positions: `bytes` of them at `memory`. */
+void sparse_send_vectors(struct sparse_slice *s, int slot, const char *memory, size_t bytes, int vectors, int peer);
+void sparse_receive_vectors(struct sparse_slice *s, int slot, char *memory, int vectors, int peer);
+
 /* SPARSE_DONE when a slot, or all of them, have nothing under way; SPARSE_FAILED for the transport's errors. */
 enum sparse_status sparse_wait_slot(struct sparse_slice *s, int slot);
 enum sparse_status sparse_wait(struct sparse_slice *s);
 
 /* Checks what a slot received at run->base + offset and makes its parts known in `run`. Returns the bytes received. */
 size_t sparse_received(struct sparse_slice *s, int slot, struct sparse_run *run, size_t offset, struct sparse_span span);
+/* The same of several vectors, of which the parts of the last one become known: at[i] is where number i begins. */
+size_t sparse_received_vectors(struct sparse_slice *s, int slot, struct sparse_run *run, size_t offset, int vectors, size_t *at);
 
 /* Ends everything under way. */
 void sparse_slice_cancel(struct sparse_slice *s);

@@ -400,7 +400,7 @@ static void test_asking_is_measured(void **state)
  * algorithm runs in its place, and shows it again. */
 static void test_unseen_ring(void **state)
 {
-    struct sim_trial t = free_trial(SPARSE_ALLREDUCE, RANKS, SIM_DISJOINT, 1, 16384);
+    struct sim_trial t = free_trial(SPARSE_ALLREDUCE, 6, SIM_DISJOINT, 1, 16384);
     struct sparse_state **states = sim_states_create(t.ranks);
     int unseen = 0, others = 0;
     network_as_modelled(&t);
