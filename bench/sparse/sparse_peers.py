@@ -214,8 +214,8 @@ slowest rank's, figures are medians, in milliseconds. `library` is MPICH's defau
 `MPI_T_cvar_write` before each call, with `MPIR_CVAR_DEVICE_COLLECTIVES=none` (not for release_gather, which is the device's) and
 `MPIR_CVAR_COLLECTIVE_FALLBACK=error`; `twin` is Lucid's own algorithm in dense form (a second copy of liblucid with
 `LUCID_SPARSE_DENSE=1`). Doubles, MPI_SUM. All results were compared with the library's. Ratio is the quickest of all these over
-lucid's; `lucid ran it` is the share of calls that Lucid did not leave to the library. Lucid had run 12 times before (44 with
-dense vectors), in which it tries who comes into question; the others twice. A routine that takes long has fewer repetitions.
+lucid's; `lucid ran it` is the share of calls that Lucid did not leave to the library. Lucid had run 12 times before (80 with
+dense and disjoint vectors), in which it tries who comes into question; the others twice. A routine that takes long has fewer repetitions.
 
 **circ_graph** is not in MPICH %(version)s, nor in any release on PyPI: it is in the tree of 5.1, which has no wheel. `circulant` is
 that algorithm (Träff's circulant graphs) written again for this comparison over MPI_Isend and MPI_Irecv, with MPICH's default

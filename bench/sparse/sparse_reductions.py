@@ -179,7 +179,7 @@ Reduce_scatter_block) forced, coll/han where there are several nodes, and Lucid'
 little less than the median of any of them, also where they are the same routine: "library again" is that ratio for a second communicator with the library's
 default, and so what a layer that costs nothing would have in a row where nothing can be gained. Bytes are counted by a session and
 do not depend on the machine. All results were compared with the library's. Before what is timed, Lucid's routine has run 41 times, in which it
-tries who comes into question, and the others twice; then, up to 1 MiB on one node, all of them 40 times in such turns. Every row has communicators of its own. Dense and short vectors have three
+tries who comes into question, and the others twice; up to 1 MiB on one node, all of them 81 times, in such turns. Every row has communicators of its own. Dense and short vectors have three
 times as many repetitions, on one node seven times: what makes no difference needs more of them to show it. Last column, where there are several nodes: best dense
 over coll/sparse above coll/hier, as `lucid run --all` has it: what is too short or too dense goes to coll/hier there.
 
