@@ -8,7 +8,7 @@ import pytest
 
 from house import ROOT, read, sources
 
-GROUPS = {"build", "test", "demo", "chroot", "bench", "docs", "wheel"}
+GROUPS = {"build", "test", "aarch64", "demo", "chroot", "bench", "docs", "wheel"}
 PROBE = re.compile(r"^(cmd:\S+|header:\S+\.h|pc:\S+|python:\w+|dpkg|fuzzer)$")
 
 

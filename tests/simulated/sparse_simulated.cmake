@@ -2,12 +2,6 @@
 # Sparse reductions on simulated ranks. Included by tests/unit, behind its sparse_unit.cmake.
 set(simulated ${PROJECT_SOURCE_DIR}/tests/simulated)
 
-function(lucid_add_sparse_simulation NAME)
-  lucid_add_sparse_test(${NAME} ${ARGN} ${simulated}/sim_ranks.c ${simulated}/sim_events.c ${simulated}/sim_network.c
-                        ${simulated}/sim_reference.c ${simulated}/sim_trial.c)
-  target_include_directories(${NAME} PRIVATE ${simulated} ${PROJECT_SOURCE_DIR}/tests/unit)
-endfunction()
-
 lucid_add_sparse_simulation(sparse_collective_test ${simulated}/sparse_collective_test.c)
 lucid_add_sparse_simulation(sparse_faults_test ${simulated}/sparse_faults_test.c)
 lucid_add_sparse_simulation(sparse_choice_test ${simulated}/sparse_choice_test.c)

@@ -1,29 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The unit tests of src/sparse. Those that reach a kernel run once with every set of kernels; 77 where the processor lacks one.
-function(lucid_add_sparse_test NAME)
-  lucid_add_unit_test(${NAME} ${ARGN} $<TARGET_OBJECTS:lucid_sparse>)
-  target_include_directories(${NAME} PRIVATE ${PROJECT_SOURCE_DIR}/src/sparse)
-  target_link_libraries(${NAME} PRIVATE m)
-  if(LUCID_SANITIZE)
-    target_compile_definitions(${NAME} PRIVATE LUCID_SANITIZED)
-  endif()
-endfunction()
-
-function(lucid_add_sparse_kernel_test NAME)
-  lucid_add_sparse_test(${NAME} ${ARGN})
-  if(NOT TEST unit.${NAME}${LUCID_UNIT_SUFFIX})
-    return()
-  endif()
-  foreach(simd generic avx2 avx512 neon)
-    set(test unit.${NAME}.${simd}${LUCID_UNIT_SUFFIX})
-    add_test(NAME ${test} COMMAND ${LUCID_UNIT_LAUNCHER} $<TARGET_FILE:${NAME}>)
-    set_tests_properties(${test} PROPERTIES LABELS unit TIMEOUT 300 SKIP_RETURN_CODE 77 ENVIRONMENT LUCID_SIMD=${simd})
-  endforeach()
-endfunction()
-
+# The unit tests of src/sparse. What reaches a kernel runs on the other processor as well: tests/aarch64.
+include(LucidSparseTests)
 lucid_add_sparse_kernel_test(sparse_merge_test sparse_merge_test.c sparse_vectors.c)
 lucid_add_sparse_kernel_test(sparse_operator_test sparse_operator_test.c sparse_vectors.c)
 lucid_add_sparse_kernel_test(sparse_pile_test sparse_pile_test.c sparse_vectors.c)
+lucid_add_sparse_kernel_test(sparse_everywhere_test sparse_everywhere_test.c sparse_vectors.c)
 lucid_add_sparse_test(sparse_memory_test sparse_memory_test.c)
 lucid_add_sparse_test(sparse_threads_test sparse_threads_test.c)
 lucid_add_sparse_test(sparse_format_test sparse_format_test.c sparse_vectors.c)

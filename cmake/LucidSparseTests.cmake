@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# lucid_add_sparse_test(NAME SOURCES...)         a unit test of src/sparse
+# lucid_add_sparse_kernel_test(NAME SOURCES...)  the same, run once by itself and once with every set of kernels in
+#                                                LUCID_SPARSE_KERNELS; 77 where the processor lacks one
+# lucid_add_sparse_simulation(NAME SOURCES...)   a unit test with simulated ranks
+set(LUCID_SPARSE_KERNELS generic avx2 avx512 neon)
+
+function(lucid_add_sparse_test NAME)
+  lucid_add_unit_test(${NAME} ${ARGN} $<TARGET_OBJECTS:lucid_sparse>)
+  target_include_directories(${NAME} PRIVATE ${PROJECT_SOURCE_DIR}/src/sparse ${PROJECT_SOURCE_DIR}/tests/unit)
+  target_link_libraries(${NAME} PRIVATE m)
+  if(LUCID_SANITIZE)
+    target_compile_definitions(${NAME} PRIVATE LUCID_SANITIZED)
+  endif()
+endfunction()
+
+function(lucid_add_sparse_kernel_test NAME)
+  lucid_add_sparse_test(${NAME} ${ARGN})
+  if(NOT TEST unit.${NAME}${LUCID_UNIT_SUFFIX})
+    return()
+  endif()
+  foreach(simd ${LUCID_SPARSE_KERNELS})
+    set(test unit.${NAME}.${simd}${LUCID_UNIT_SUFFIX})
+    add_test(NAME ${test} COMMAND ${LUCID_UNIT_LAUNCHER} $<TARGET_FILE:${NAME}>)
+    set_tests_properties(${test} PROPERTIES LABELS unit TIMEOUT 300 SKIP_RETURN_CODE 77 ENVIRONMENT LUCID_SIMD=${simd})
+  endforeach()
+endfunction()
+
+function(lucid_add_sparse_simulation NAME)
+  set(simulated ${PROJECT_SOURCE_DIR}/tests/simulated)
+  lucid_add_sparse_test(${NAME} ${ARGN} ${simulated}/sim_ranks.c ${simulated}/sim_events.c ${simulated}/sim_network.c
+                        ${simulated}/sim_reference.c ${simulated}/sim_trial.c)
+  target_include_directories(${NAME} PRIVATE ${simulated})
+endfunction()
