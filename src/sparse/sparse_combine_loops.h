@@ -71,12 +71,54 @@ COMPLEX_SUM(double)
         memcpy(&number, value, sizeof number);                                                           \
         return on_right ? name##_side(number, true, dense, count) : name##_side(number, false, dense, count); \
     }
+/* The same for what stands before and behind each element, of which either may be missing, while it is copied. */
+#define CARRY_LOOP(name, element, expression)                                                            \
+    static inline bool name##_copied(const element *before, const element *behind, const void *from, void *to, size_t count) \
+    {                                                                                                    \
+        typedef element anywhere SPARSE_ANYWHERE;                                                        \
+        const anywhere *x = from;                                                                        \
+        anywhere *o = to;                                                                                \
+        BITS_OF(element) changes = 0, p, q, r;                                                           \
+        INDEPENDENT                                                                                      \
+        for (size_t i = 0; i < count; i++) {                                                             \
+            const element was = x[i], left = before ? name##_of(*before, was) : was,                     \
+                          right = behind ? name##_of(was, *behind) : was;                                \
+            memcpy(&p, &was, sizeof p);                                                                  \
+            memcpy(&q, &left, sizeof q);                                                                 \
+            memcpy(&r, &right, sizeof r);                                                                \
+            changes |= (p ^ q) | (p ^ r);                                                                \
+            o[i] = was;                                                                                  \
+        }                                                                                                \
+        return changes == 0;                                                                             \
+    }                                                                                                    \
+    SPARSE_INLINE bool name##_carried(const element *before, const element *behind, const void *from, void *to, size_t count) \
+    {                                                                                                    \
+        const unsigned char *at = from;                                                                  \
+        unsigned char *out = to;                                                                         \
+        const size_t step = STRIDE * sizeof(element);                                                    \
+        for (; count >= STRIDE; count -= STRIDE, at += step, out += step) {                              \
+            sparse_read_ahead(at, step);                                                                 \
+            if (!name##_copied(before, behind, at, out, STRIDE)) return false;                           \
+        }                                                                                                \
+        return name##_copied(before, behind, at, out, count);                                            \
+    }                                                                                                    \
+    static bool name##_carry(const void *before, const void *behind, const void *from, void *to, size_t count) \
+    {                                                                                                    \
+        element a = 0, b = 0;                                                                            \
+        if (before) memcpy(&a, before, sizeof a);                                                        \
+        if (behind) memcpy(&b, behind, sizeof b);                                                        \
+        if (!before) return name##_carried(NULL, &b, from, to, count);                                   \
+        return behind ? name##_carried(&a, &b, from, to, count) : name##_carried(&a, NULL, from, to, count); \
+    }
 #define BITS_OF(element) __typeof__(_Generic((element)0, float: (uint32_t)0, double: (uint64_t)0, default: (element)0))
-SPARSE_REALS(UNCHANGED_LOOP)
-SPARSE_ORDERED(UNCHANGED_LOOP, int32)
-SPARSE_ORDERED(UNCHANGED_LOOP, int64)
-SPARSE_ORDERED(UNCHANGED_LOOP, uint32)
-SPARSE_ORDERED(UNCHANGED_LOOP, uint64)
+#define BOTH_LOOPS(name, element, expression)  \
+    UNCHANGED_LOOP(name, element, expression)  \
+    CARRY_LOOP(name, element, expression)
+SPARSE_REALS(BOTH_LOOPS)
+SPARSE_ORDERED(BOTH_LOOPS, int32)
+SPARSE_ORDERED(BOTH_LOOPS, int64)
+SPARSE_ORDERED(BOTH_LOOPS, uint32)
+SPARSE_ORDERED(BOTH_LOOPS, uint64)
 
 static sparse_combine_fn *const combinations[SPARSE_TYPES][SPARSE_OPS] = SPARSE_PLAIN_TABLE;
 
@@ -84,13 +126,16 @@ static void fill_combinations(struct sparse_kernels *kernels)
 {
     for (int op = 0; op < SPARSE_OPS; op++)
         for (int type = 0; type < SPARSE_TYPES; type++) kernels->combine[op][type] = combinations[type][op];
+#define UNCHANGED(op, OP, type, TYPE)                                  \
+    kernels->unchanged[OP][TYPE] = op##_##type##_unchanged;            \
+    kernels->carry[OP][TYPE] = op##_##type##_carry;
 #define UNCHANGED_ORDER(type, TYPE)                                    \
-    kernels->unchanged[SPARSE_MAX][TYPE] = max_##type##_unchanged;     \
-    kernels->unchanged[SPARSE_MIN][TYPE] = min_##type##_unchanged;
+    UNCHANGED(max, SPARSE_MAX, type, TYPE)                             \
+    UNCHANGED(min, SPARSE_MIN, type, TYPE)
 #define UNCHANGED_REAL(type, TYPE)                                     \
     UNCHANGED_ORDER(type, TYPE)                                        \
-    kernels->unchanged[SPARSE_SUM][TYPE] = sum_##type##_unchanged;     \
-    kernels->unchanged[SPARSE_PROD][TYPE] = prod_##type##_unchanged;
+    UNCHANGED(sum, SPARSE_SUM, type, TYPE)                             \
+    UNCHANGED(prod, SPARSE_PROD, type, TYPE)
     UNCHANGED_REAL(float, SPARSE_FLOAT)
     UNCHANGED_REAL(double, SPARSE_DOUBLE)
     UNCHANGED_ORDER(int32, SPARSE_INT32)

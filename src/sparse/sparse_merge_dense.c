@@ -194,6 +194,9 @@ static bool prevails_written(const struct pile *pile, const struct grounds *g, c
     const bool left = g->some_before && !sparse_neutral(operator, g->before, false);
     const bool right = g->some_behind && !sparse_neutral(operator, g->behind, true);
     const size_t size = operator->size, piece = sparse_piece(2 * size);
+    sparse_carry_fn *carry = sparse_kernels()->carry[operator->op][operator->type];
+    if (!past && carry && (left || right))
+        return carry(left ? g->before : NULL, right ? g->behind : NULL, view->values, dense, view->elements);
     for (size_t start = 0; start < view->elements; start += piece) {
         size_t n = view->elements - start < piece ? view->elements - start : piece;
         const unsigned char *values = view->values + start * size;
