@@ -38,7 +38,7 @@ def experiments(quick):
     yield "one-node-8", 8, 1, None, 10, jobs([MIB], few) + [(call, "int", 64 * MIB, "random", 0.01) for call in CALLS]
     yield "one-node-16", 16, 1, None, 10, jobs([MIB, 16 * MIB], few)
     yield "lab-4x4-1gbit", 16, 4, "1gbit", 7, jobs([8 * KIB, 64 * KIB], few) + jobs([MIB, 8 * MIB])
-    yield "lab-4x4-200mbit", 16, 4, "200mbit", 3, jobs([MIB, 8 * MIB], few)
+    yield "lab-4x4-200mbit", 16, 4, "200mbit", 5, jobs([MIB, 8 * MIB], few)
 
 
 def programs(quick):
