@@ -73,7 +73,8 @@ COMPLEX_SUM(double)
     }
 /* The same for what stands before and behind each element, of which either may be missing, while it is copied. */
 #define CARRY_LOOP(name, element, expression)                                                            \
-    static inline bool name##_copied(const element *before, const element *behind, const void *from, void *to, size_t count) \
+    static inline bool name##_copied(const element *before, const element *behind, const void *from,     \
+                                     void *to, size_t count)                                             \
     {                                                                                                    \
         typedef element anywhere SPARSE_ANYWHERE;                                                        \
         const anywhere *x = from;                                                                        \
@@ -91,7 +92,8 @@ COMPLEX_SUM(double)
         }                                                                                                \
         return changes == 0;                                                                             \
     }                                                                                                    \
-    SPARSE_INLINE bool name##_carried(const element *before, const element *behind, const void *from, void *to, size_t count) \
+    SPARSE_INLINE bool name##_carried(const element *before, const element *behind, const void *from,    \
+                                      void *to, size_t count)                                            \
     {                                                                                                    \
         const unsigned char *at = from;                                                                  \
         unsigned char *out = to;                                                                         \
@@ -102,13 +104,15 @@ COMPLEX_SUM(double)
         }                                                                                                \
         return name##_copied(before, behind, at, out, count);                                            \
     }                                                                                                    \
-    static bool name##_carry(const void *before, const void *behind, const void *from, void *to, size_t count) \
+    static bool name##_carry(const void *before, const void *behind, const void *from, void *to,         \
+                             size_t count)                                                               \
     {                                                                                                    \
         element a = 0, b = 0;                                                                            \
         if (before) memcpy(&a, before, sizeof a);                                                        \
         if (behind) memcpy(&b, behind, sizeof b);                                                        \
         if (!before) return name##_carried(NULL, &b, from, to, count);                                   \
-        return behind ? name##_carried(&a, &b, from, to, count) : name##_carried(&a, NULL, from, to, count); \
+        if (!behind) return name##_carried(&a, NULL, from, to, count);                                   \
+        return name##_carried(&a, &b, from, to, count);                                                  \
     }
 #define BITS_OF(element) __typeof__(_Generic((element)0, float: (uint32_t)0, double: (uint64_t)0, default: (element)0))
 #define BOTH_LOOPS(name, element, expression)  \

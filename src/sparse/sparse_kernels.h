@@ -78,8 +78,8 @@ struct sparse_moves {
 typedef void sparse_combine_fn(const void *left, const void *right, void *out, size_t count);
 /* Whether value op dense, or dense op value when `on_right`, is dense, bit by bit, for all elements. */
 typedef bool sparse_unchanged_fn(const void *value, bool on_right, const void *dense, size_t count);
-/* to = from. Whether before op from, and from op behind, are from, bit by bit, for all elements; if not, `to` may be written in part.
- * Either may be NULL, but not both. */
+/* to = from. Whether before op from, and from op behind, are from, bit by bit, for all elements; if not, `to` may be
+ * written in part. Either may be NULL, but not both. */
 typedef bool sparse_carry_fn(const void *before, const void *behind, const void *from, void *to, size_t count);
 /* The bits of a mask, which may have any alignment. */
 typedef size_t sparse_count_fn(const void *mask, size_t words);

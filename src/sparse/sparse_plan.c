@@ -5,7 +5,8 @@
 
 enum { PART_BYTES = 8192, LEAST_PER_RANK = 320, TABLES_PER_RANK = 2 + 2 * SPARSE_RUNS + sizeof(struct sparse_layout) / sizeof(size_t),
        SLACK = 128, /* a header, and an element more where a length is rounded up */
-       LONGEST = 1 << 27 /* a slice may be nearly twice as long, areas eight times that, of which half may be one message, shorter than 2 GiB */ };
+       LONGEST = 1 << 27 /* a slice may be nearly twice as long, areas eight times that, of which half may be one message,
+                          * shorter than 2 GiB */ };
 
 /* EQUAL: one part for every place of the cube; PIECES: of every rank's share, as long as they are no shorter than PART_BYTES. In both
  * a slice has its piece of each part of the vector: what only some ranks have, or is where much is, is in no slice alone. */
