@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs the program: its input, output and terminal are its own, its end is reported exactly as it was.
 
-Signals: what the terminal sends reaches the program by itself, being in the same process group; what is sent to this process
-alone is passed on. So mpirun sees one interrupt for one Ctrl-C, and a batch system's SIGTERM ends the ranks.
+Signals: what is sent to the whole process group (a terminal's Ctrl-C, `timeout`, some batch systems) reaches the program by itself;
+what is sent to this process alone is passed on. So mpirun, which gives up at the second one, sees one for one.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import time
 from typing import Dict, List, NamedTuple
 
 from .errors import LucidError, reason
+from .witness import Witness
 
 _PASSED_ON = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGCONT}
-_FROM_KERNEL = 0x80
 
 
 class End(NamedTuple):
@@ -34,13 +34,24 @@ def run(command: List[str], environment: Dict[str, str]) -> End:
     watched = _PASSED_ON | {signal.SIGCHLD}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, watched)
     try:
-        start = time.monotonic()
-        process = _start(command, environment, before)
-        status = _wait(process, watched)
-        seconds = time.monotonic() - start
+        witness = _witness(command)
+        try:
+            start = time.monotonic()
+            process = _start(command, environment, before)
+            status = _wait(process, watched, witness)
+            seconds = time.monotonic() - start
+        finally:
+            witness.end()
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
     return End(0, -status, seconds) if status < 0 else End(status, 0, seconds)
+
+
+def _witness(command: List[str]) -> Witness:
+    try:
+        return Witness(_PASSED_ON)
+    except OSError as error:
+        raise LucidError(f"{command[0]}: cannot be started: {reason(error)}", code=126) from None
 
 
 def _start(command: List[str], environment: Dict[str, str], mask) -> subprocess.Popen:
@@ -54,16 +65,14 @@ def _start(command: List[str], environment: Dict[str, str], mask) -> subprocess.
         raise LucidError(f"{command[0]}: cannot be started: {reason(error)}", code=126) from None
 
 
-def _wait(process: subprocess.Popen, watched) -> int:
+def _wait(process: subprocess.Popen, watched, witness: Witness) -> int:
     """The program's return code as subprocess gives it, passing signals on meanwhile."""
     while True:
         if process.poll() is not None:
             return process.returncode
         # Not sigtimedwait: stopped for longer than its time, it gives a signal that was none (seen in Python 3.11).
         info = signal.sigwaitinfo(watched)
-        if info.si_signo == signal.SIGCHLD or info.si_code == _FROM_KERNEL:
-            continue
-        if process.poll() is None:
+        if info.si_signo != signal.SIGCHLD and not witness.saw(info.si_signo) and process.poll() is None:
             process.send_signal(info.si_signo)
 
 

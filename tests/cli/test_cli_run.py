@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""lucid run around a stand-in for mpirun: directories, exit codes, signals, input and output, and every error line."""
+"""lucid run around a stand-in for mpirun: directories, exit codes, input and output, and every error line."""
 import json
 import os
 import shutil
 import signal
 import stat
 import subprocess
-import time
 
 import pytest
 
@@ -132,66 +131,6 @@ def test_killed_program_ends_lucid_by_the_same_signal(lucid, fake, tmp_path):
     assert done.code == -signal.SIGKILL
     assert done.err == "lucid run: no report: the program was killed by signal 9 (SIGKILL) before MPI_Finalize\n"
     assert not os.path.exists(str(tmp_path / "lucid-report"))
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGUSR1])
-def test_signals_are_passed_on(fake, tmp_path, number):
-    script(tmp_path / "app", f"trap 'echo caught; exit 7' {int(number)}", "echo ready", "while :; do sleep 0.05; done")
-    started = subprocess.Popen(command() + ["run", "./app"], cwd=str(tmp_path), env=environment(**fake), stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE)
-    assert started.stdout.readline() == b"ready\n"
-    started.send_signal(number)
-    out, err = started.communicate(timeout=60)
-    assert (started.returncode, out) == (7, b"caught\n")
-    assert err == b"lucid run: no report: the program ended with exit code 7 before MPI_Finalize\n"
-
-
-def test_stopped_and_continued(fake, tmp_path):
-    """As by Ctrl-Z and fg; longer than any single wait of it lasts."""
-    script(tmp_path / "app", "trap 'echo continued; exit 0' CONT", "echo ready", "while :; do sleep 0.05; done")
-    started = subprocess.Popen(command() + ["run", "./app"], cwd=str(tmp_path), env=environment(**fake), stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE)
-    assert started.stdout.readline() == b"ready\n"
-    started.send_signal(signal.SIGSTOP)
-    time.sleep(1.3)
-    started.send_signal(signal.SIGCONT)
-    out, err = started.communicate(timeout=60)
-    assert (started.returncode, out) == (3, b"continued\n"), err
-
-
-def test_one_interrupt_from_the_terminal_is_one_interrupt(fake, tmp_path):
-    """What a terminal sends reaches the whole process group; mpirun gives up at the second interrupt."""
-    script(tmp_path / "app", "n=0; trap 'n=$((n+1))' INT", "echo ready", "i=0; while [ $i -lt 20 ]; do sleep 0.05; i=$((i+1)); done", "echo times $n")
-    import pty
-    mine, theirs = pty.openpty()
-    started = subprocess.Popen(command() + ["run", "./app"], cwd=str(tmp_path), env=environment(**fake), stdin=theirs, stdout=theirs,
-                               stderr=subprocess.PIPE, preexec_fn=_own_terminal)
-    os.close(theirs)
-    seen = b""
-    while b"ready" not in seen:
-        seen += os.read(mine, 1000)
-    os.write(mine, b"\x03")
-    seen += _rest(mine)
-    started.communicate(timeout=60)
-    os.close(mine)
-    assert seen.rstrip().endswith(b"times 1")
-
-
-def _rest(terminal):
-    """What is still printed on a terminal, until nobody has it open."""
-    text = b""
-    while True:
-        try:
-            text += os.read(terminal, 1000)
-        except OSError:
-            return text
-
-
-def _own_terminal():
-    import fcntl
-    import termios
-    os.setsid()
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 def test_report_that_cannot_be_read(lucid, fake, tmp_path):
