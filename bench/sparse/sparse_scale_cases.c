@@ -12,6 +12,7 @@ static const struct { enum sparse_algorithm algorithm; const char *call; bool de
     {SPARSE_REDUCE_BINOMIAL, "Reduce", false},
     {SPARSE_ALLREDUCE_HALVING, "Allreduce", true},
     {SPARSE_ALLREDUCE_DOUBLING, "Allreduce", false},
+    {SPARSE_ALLREDUCE_LEADERS, "Allreduce", false},
     {SPARSE_SCATTER_HALVING, "Reduce_scatter_block", true}};
 
 static const struct { enum sim_pattern pattern; const char *name; double density; } inputs[] = {
@@ -41,7 +42,10 @@ bool scale_case(size_t index, int ranks, struct scale_case *found)
 
 struct sim_trial scale_trial(const struct scale_case *c, int ranks, size_t bytes)
 {
+    struct sim_links links;
     struct sim_trial t = sim_trial_of(c->algorithm, ranks, bytes / sizeof(double));
+    sim_links_default(&links);
+    t.parameters.rates.ranks_per_node = links.ranks_per_node;
     if (t.kind == SPARSE_REDUCE_SCATTER) t.count /= (size_t)ranks;
     t.pattern = c->pattern;
     t.density = c->density;

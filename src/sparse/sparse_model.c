@@ -14,7 +14,7 @@
 
 static const char *const names[SPARSE_ALGORITHMS] = {
     "library", "reduce_binomial", "reduce_halving", "reduce_direct", "reduce_chain", "allreduce_doubling",
-    "allreduce_halving", "allreduce_ring", "scatter_halving", "scatter_pairwise", "scan_doubling"};
+    "allreduce_halving", "allreduce_ring", "allreduce_leaders", "scatter_halving", "scatter_pairwise", "scan_doubling"};
 
 const char *sparse_algorithm_name(enum sparse_algorithm algorithm)
 {
@@ -206,6 +206,39 @@ static void passing_on(struct costs *c)
     merge(c, c->elements, c->estimate->ranks / 2.0);
 }
 
+/* A message between nodes that none of the node's other ranks sends beside it. */
+static void between(struct costs *c, double bytes)
+{
+    c->latency += c->rates->latency_network;
+    c->wire += bytes / c->rates->bandwidth_network;
+}
+
+/* Up a tree within the node, doubling between the nodes, and down again. On one node, or with one rank on each, it is no way of its own. */
+static void over_leaders(struct costs *c)
+{
+    int per_node = c->rates->ranks_per_node, ranks = c->estimate->ranks;
+    if (per_node < 2 || ranks <= per_node) {
+        c->latency = INFINITY;
+        return;
+    }
+    int nodes = (ranks + per_node - 1) / per_node, cube = 1;
+    double n = c->elements, result = n * encoded(c, ranks);
+    for (int k = 1; k < per_node; k *= 2) {
+        message(c, k, n * encoded(c, k));
+        merge(c, n, k);
+        message(c, k, result);
+    }
+    for (; cube <= nodes / 2; cube *= 2) {
+        double joined = (double)cube * per_node;
+        between(c, n * encoded(c, joined));
+        merge(c, n, joined);
+    }
+    if (cube == nodes) return;
+    between(c, n * encoded(c, per_node));
+    between(c, result);
+    merge(c, n, per_node);
+}
+
 static void cost_of(struct costs *c, enum sparse_algorithm algorithm)
 {
     double n = c->elements, p = c->estimate->ranks;
@@ -217,6 +250,7 @@ static void cost_of(struct costs *c, enum sparse_algorithm algorithm)
     case SPARSE_ALLREDUCE_DOUBLING: doubling(c, 1), write_out(c, n), handing_back(c, n); break;
     case SPARSE_ALLREDUCE_HALVING: halving(c), gathering(c), write_out(c, n), handing_back(c, n); break;
     case SPARSE_ALLREDUCE_RING: gathering_vectors(c, n), write_out(c, n); break;
+    case SPARSE_ALLREDUCE_LEADERS: over_leaders(c), write_out(c, n); break;
     case SPARSE_SCATTER_HALVING: halving(c), write_out(c, n / p), handing_back(c, n / p); break;
     case SPARSE_SCATTER_PAIRWISE: directly(c, n / p, false), write_out(c, n / p); break;
     case SPARSE_SCAN_DOUBLING: doubling(c, 2), write_out(c, n); break;
@@ -303,7 +337,7 @@ static double library(enum sparse_algorithm like, const struct sparse_estimate *
         [SPARSE_SCATTER_HALVING] = {SPARSE_SCATTER_HALVING, SPARSE_SCATTER_PAIRWISE},
         [SPARSE_SCAN_DOUBLING] = {SPARSE_SCAN_DOUBLING, SPARSE_SCAN_DOUBLING}};
     enum sparse_algorithm family = like <= SPARSE_REDUCE_CHAIN       ? SPARSE_REDUCE_BINOMIAL
-                                   : like <= SPARSE_ALLREDUCE_RING   ? SPARSE_ALLREDUCE_DOUBLING
+                                   : like <= SPARSE_ALLREDUCE_LEADERS ? SPARSE_ALLREDUCE_DOUBLING
                                    : like <= SPARSE_SCATTER_PAIRWISE ? SPARSE_SCATTER_HALVING
                                                                      : SPARSE_SCAN_DOUBLING;
     return fmin(seconds(dense[family][0], true, true, e, parameters), seconds(dense[family][1], true, true, e, parameters));

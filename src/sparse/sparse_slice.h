@@ -69,6 +69,8 @@ struct sparse_slice {
     bool dense, exclusive;
     bool past;                        /* the result is longer than the caches */
     struct sparse_fold fold;
+    int per_node;                     /* so many consecutive ranks are a node's */
+    struct sparse_fold leaders;       /* of the nodes */
     size_t room;                      /* bytes of an area: the whole slice, dense, with its marks */
     char *area[SPARSE_AREAS];         /* consecutive */
     struct sparse_run runs[SPARSE_RUNS]; /* their tables */
@@ -167,6 +169,7 @@ enum sparse_status sparse_reduce_chain(struct sparse_slice *s);
 enum sparse_status sparse_allreduce_doubling(struct sparse_slice *s);
 enum sparse_status sparse_allreduce_halving(struct sparse_slice *s);
 enum sparse_status sparse_allreduce_ring(struct sparse_slice *s);
+enum sparse_status sparse_allreduce_leaders(struct sparse_slice *s);
 enum sparse_status sparse_scatter_halving(struct sparse_slice *s);
 enum sparse_status sparse_scatter_pairwise(struct sparse_slice *s);
 enum sparse_status sparse_scan_doubling(struct sparse_slice *s);

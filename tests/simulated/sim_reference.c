@@ -15,6 +15,7 @@ enum sim_tree sim_tree_of(enum sparse_kind kind, enum sparse_algorithm algorithm
     if (kind == SPARSE_SCAN) return SIM_SCAN;
     if (kind == SPARSE_EXSCAN) return SIM_EXSCAN;
     if (algorithm == SPARSE_REDUCE_CHAIN) return SIM_CHAIN;
+    if (algorithm == SPARSE_ALLREDUCE_LEADERS) return SIM_LEADERS;
     bool left = algorithm == SPARSE_REDUCE_DIRECT || algorithm == SPARSE_ALLREDUCE_RING || algorithm == SPARSE_SCATTER_PAIRWISE;
     return left ? SIM_LEFT : SIM_CUBE;
 }
@@ -75,6 +76,24 @@ void *sim_reference_chain(const struct sparse_operator *operator, int ranks, int
     for (int r = ranks - 2; r > root; r--) operator->apply(vector + (size_t)r * bytes, above, count, operator->context);
     join(operator, result, above, count);
     free(above);
+    return result;
+}
+
+/* A balanced tree, without its last branches, over each node's ranks, and a cube over the nodes. */
+void *sim_reference_leaders(const struct sparse_operator *operator, int ranks, int per_node, size_t count, const void *vectors)
+{
+    size_t bytes = count * operator->size;
+    int nodes = (ranks + per_node - 1) / per_node;
+    char *work = copy_of(vectors, (size_t)ranks * bytes);
+    for (int node = 0; node < nodes; node++) {
+        int first = node * per_node, end = first + per_node < ranks ? first + per_node : ranks;
+        for (int step = 1; step < per_node; step *= 2)
+            for (int v = first; v + step < end; v += 2 * step)
+                join(operator, work + (size_t)v * bytes, work + (size_t)(v + step) * bytes, count);
+        memmove(work + (size_t)node * bytes, work + (size_t)first * bytes, bytes);
+    }
+    void *result = cube(operator, nodes, count, work);
+    free(work);
     return result;
 }
 

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * sparse_nodes_test.c: ranks that share nodes. An Allreduce over the nodes' leaders gives the bits of its brackets for all numbers of
+ * ranks and nodes, sends as many messages as it should, and between nodes what a node has, once; and it is chosen where that helps.
+ */
+#include <math.h>
+
+#include "sim_network.h"
+#include "sim_trial.h"
+#include "sparse_state.h"
+#include "unit.h"
+
+static struct sim_report check(const struct sim_trial *t)
+{
+    struct sim_report report;
+    if (!sim_trial_run(t, NULL, &report) || report.done != t->ranks)
+        fail_msg("%s: %d ranks, %d a node, %zu elements: stuck %d, done %d, wrong %d, touched %d",
+                 sparse_algorithm_name(t->parameters.algorithm), t->ranks, t->parameters.rates.ranks_per_node, t->count, report.stuck,
+                 report.done, report.wrong, report.touched);
+    return report;
+}
+
+static int steps_of(int n)
+{
+    int count = 0;
+    for (; n > 1; n /= 2) count++;
+    return count;
+}
+
+/* Each rank but the leaders sends and receives once; of the nodes that are more than a power of two, one hands over to its partner and gets
+ * the result. */
+static uint64_t messages_of(int ranks, int per_node)
+{
+    int nodes = (ranks + per_node - 1) / per_node, cube = 1 << steps_of(nodes);
+    return (uint64_t)(2 * (ranks - nodes) + cube * steps_of(nodes) + 2 * (nodes - cube));
+}
+
+/* In one slice, and, with an even number of ranks, in several. */
+static void test_any_nodes(void **state)
+{
+    for (int ranks = 2; ranks <= 21; ranks++)
+        for (int per_node = 1; per_node <= ranks; per_node++) {
+            struct sim_trial t = sim_trial_of(SPARSE_ALLREDUCE_LEADERS, ranks, ranks % 2 ? 300 : 4096 * (size_t)ranks);
+            t.operator = SIM_OPERATORS - 1 - per_node % 2; /* order and brackets show */
+            t.in_place = per_node % 3 == 0;
+            t.parameters.dense = per_node % 4 == 0;
+            t.parameters.rates.ranks_per_node = per_node;
+            t.parameters.slice_bytes = 1;
+            t.sim.seed = (uint64_t)(ranks * 50 + per_node);
+            const uint64_t sent = check(&t).data_messages, slice = messages_of(ranks, per_node);
+            assert_int_equal(sent % slice, 0);
+            if (ranks % 2) assert_int_equal(sent, slice);
+            else assert_true(sent > slice);
+        }
+}
+
+enum { RANKS = 32, PER_NODE = 8, AGREEMENT = 2 * PER_NODE * 48 };
+
+/* Bytes into the busiest of four nodes of eight ranks, but for the agreement. */
+static uint64_t into_a_node(enum sparse_algorithm algorithm)
+{
+    struct sim_links links;
+    sim_links_default(&links);
+    links.ranks_per_node = PER_NODE;
+    struct sim_trial t = sim_trial_of(algorithm, RANKS, 100000);
+    t.operator = 1;
+    t.density = 0.001;
+    t.parameters.rates.ranks_per_node = PER_NODE;
+    t.sim.network = sim_network_create(SIM_FAT_TREE, RANKS, &links);
+    (void)check(&t);
+    const uint64_t bytes = sim_network_busiest(t.sim.network) - AGREEMENT;
+    sim_network_destroy(t.sim.network);
+    return bytes;
+}
+
+static void test_once_between_nodes(void **state)
+{
+    assert_int_equal(into_a_node(SPARSE_ALLREDUCE_DOUBLING), PER_NODE * into_a_node(SPARSE_ALLREDUCE_LEADERS));
+}
+
+/* 16 ranks of the lab, 64 KiB, about the same positions everywhere. */
+static enum sparse_algorithm chosen(int per_node, double density, bool *dense)
+{
+    struct sparse_estimate e = {.elements = 8192, .size = 8, .ranks = 16, .density = density, .growth = 0.2, .per_exception = 10,
+                                .learned = true};
+    struct sparse_parameters parameters;
+    sparse_parameters_default(&parameters);
+    parameters.rates.ranks_per_node = per_node;
+    parameters.rates.latency_network = 170e-6;
+    parameters.rates.bandwidth_network = 125e6;
+    const struct sparse_choice choice = sparse_choose(SPARSE_ALLREDUCE, true, &e, &parameters, NULL);
+    *dense = choice.dense;
+    return choice.algorithm;
+}
+
+static void test_chosen_by_nodes(void **state)
+{
+    bool dense = true;
+    assert_int_equal(chosen(4, 0.03, &dense), SPARSE_ALLREDUCE_LEADERS);
+    assert_false(dense);
+    assert_int_equal(chosen(8, 0.1, &dense), SPARSE_ALLREDUCE_LEADERS);
+    for (int per_node = 1; per_node <= 16; per_node += 15) /* no nodes to speak of, and only one */
+        for (double density = 1e-5; density < 1; density *= 3) assert_int_not_equal(chosen(per_node, density, &dense), SPARSE_ALLREDUCE_LEADERS);
+}
+
+/* Where it is no way of its own it is not tried either. */
+static void test_not_tried_on_one_node(void **state)
+{
+    struct sim_trial t = sim_trial_of(SPARSE_ALLREDUCE_LEADERS, PER_NODE, 30000);
+    struct sparse_state **states = sim_states_create(PER_NODE);
+    t.parameters.algorithm = SPARSE_LIBRARY;
+    t.parameters.rates.ranks_per_node = PER_NODE;
+    t.timed = true;
+    t.library = 1e-3;
+    int ours = 0;
+    for (int call = 0; call < 200; call++) {
+        struct sim_report report;
+        assert_true(sim_trial_run(&t, states, &report));
+        assert_int_not_equal(report.outcome[0].algorithm, SPARSE_ALLREDUCE_LEADERS);
+        ours += report.done == PER_NODE;
+    }
+    assert_true(ours > 0);
+    sim_states_destroy(states, PER_NODE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_any_nodes),       cmocka_unit_test(test_once_between_nodes),
+        cmocka_unit_test(test_chosen_by_nodes), cmocka_unit_test(test_not_tried_on_one_node),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
