@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Agreement by recursive doubling, with the fold of sparse_fold.c: what every rank knows, added up, on all ranks.
+/* Agreement: what every rank knows, added up, on all ranks. By recursive doubling, with the fold of sparse_fold.c; where there are several
+ * nodes of several ranks, among their leaders, and up and down a tree within the node: between nodes there is one message for all of
+ * a node's ranks in each step.
  *
- * Cost: (log2 p + 2) alpha; 48 bytes a message. */
+ * Cost: (log2 p + 2) alpha, or 2 log2 m of those in a node of m ranks and log2 (p/m) + 2 of those between nodes; 48 bytes a message. */
 #include "sparse_agree.h"
 
 #include "sparse_step.h"
 
-void sparse_agree_init(struct sparse_agreement *a, const struct sparse_transport *transport, int tag, struct sparse_record *record,
-                       uint32_t flags, struct sparse_times last, double density, const struct sparse_learned *learned)
+void sparse_agree_init(struct sparse_agreement *a, const struct sparse_transport *transport, int per_node, int tag,
+                       struct sparse_record *record, uint32_t flags, struct sparse_times last, double density, const struct sparse_learned *learned)
 {
     *a = (struct sparse_agreement){.transport = transport, .tag = tag, .record = record};
     a->terms = (struct sparse_terms){.magic = SPARSE_MAGIC, .ranks = 1, .flags = flags, .took = last.took,
@@ -17,7 +19,7 @@ void sparse_agree_init(struct sparse_agreement *a, const struct sparse_transport
         a->terms.growth = (uint64_t)(learned->growth * 0x1p20);
         a->terms.per_exception = (uint64_t)(learned->per_exception * 0x1p20);
     }
-    sparse_fold_init(&a->fold, transport->rank, transport->size, -1);
+    sparse_nodes_init(&a->nodes, transport->rank, transport->size, sparse_nodes_matter(transport->size, per_node) ? per_node : 1);
 }
 
 static enum sparse_status end(struct sparse_agreement *a, enum sparse_error error, int code, int peer)
@@ -89,25 +91,64 @@ static enum sparse_status take(struct sparse_agreement *a, bool replace, int pee
     return SPARSE_DONE;
 }
 
-enum sparse_status sparse_agree(struct sparse_agreement *a)
+static enum sparse_status climb(struct sparse_agreement *a)
 {
-    const struct sparse_fold *fold = &a->fold;
-    int peer = fold->partner;
-    STEP_BEGIN(a->resume);
+    int rank = a->transport->rank;
+    STEP_BEGIN(a->inner);
+    for (a->k = 1; a->k < a->nodes.reach; a->k *= 2) {
+        if (!sparse_node_has(&a->nodes, a->k)) continue;
+        if (listen_to(a, rank + a->k) != SPARSE_DONE) return SPARSE_FAILED;
+        STEP_AWAIT(wait_for(a, rank + a->k));
+        if (take(a, false, rank + a->k) != SPARSE_DONE) return SPARSE_FAILED;
+    }
+    STEP_END;
+}
+
+static int next(const struct sparse_agreement *a)
+{
+    const struct sparse_fold *fold = &a->nodes.leaders;
+    return sparse_leader(&a->nodes, sparse_fold_rank(fold, fold->self ^ 1 << a->k));
+}
+
+static enum sparse_status meet(struct sparse_agreement *a)
+{
+    const struct sparse_fold *fold = &a->nodes.leaders;
+    int peer = sparse_leader(&a->nodes, fold->partner);
+    STEP_BEGIN(a->inner);
     if (fold->partner >= 0) {
         STEP_AWAIT(fold->self < 0 ? tell(a, peer) : listen_to(a, peer));
         STEP_AWAIT(wait_for(a, peer));
         if (fold->self >= 0 && take(a, false, peer) != SPARSE_DONE) return SPARSE_FAILED;
     }
     for (a->k = 0; fold->self >= 0 && a->k < fold->steps; a->k++) {
-        if (exchange(a, sparse_fold_rank(fold, fold->self ^ 1 << a->k)) != SPARSE_DONE) return SPARSE_FAILED;
-        STEP_AWAIT(wait_for(a, sparse_fold_rank(fold, fold->self ^ 1 << a->k)));
-        if (take(a, false, sparse_fold_rank(fold, fold->self ^ 1 << a->k)) != SPARSE_DONE) return SPARSE_FAILED;
+        if (exchange(a, next(a)) != SPARSE_DONE) return SPARSE_FAILED;
+        STEP_AWAIT(wait_for(a, next(a)));
+        if (take(a, false, next(a)) != SPARSE_DONE) return SPARSE_FAILED;
     }
     if (fold->partner >= 0) {
         STEP_AWAIT(fold->self < 0 ? listen_to(a, peer) : tell(a, peer));
         STEP_AWAIT(wait_for(a, peer));
         if (fold->self < 0 && take(a, true, peer) != SPARSE_DONE) return SPARSE_FAILED;
+    }
+    STEP_END;
+}
+
+enum sparse_status sparse_agree(struct sparse_agreement *a)
+{
+    int rank = a->transport->rank, above = rank - a->nodes.reach;
+    STEP_BEGIN(a->resume);
+    STEP_AWAIT(climb(a));
+    if (a->nodes.local > 0) {
+        if (exchange(a, above) != SPARSE_DONE) return SPARSE_FAILED;
+        STEP_AWAIT(wait_for(a, above));
+        if (take(a, true, above) != SPARSE_DONE) return SPARSE_FAILED;
+    } else {
+        STEP_AWAIT(meet(a));
+    }
+    for (a->k = a->nodes.reach / 2; a->k > 0; a->k /= 2) {
+        if (!sparse_node_has(&a->nodes, a->k)) continue;
+        if (tell(a, rank + a->k) != SPARSE_DONE) return SPARSE_FAILED;
+        STEP_AWAIT(wait_for(a, rank + a->k));
     }
     STEP_END;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The agreement before a reduction: a recursive doubling of a few numbers (whole ones, so that the order of the sums does not
- * matter). */
+/* The agreement before a reduction: an allreduce of a few numbers (whole ones, so that the order of the sums does not matter). */
 #ifndef LUCID_SPARSE_AGREE_H
 #define LUCID_SPARSE_AGREE_H
 
@@ -37,14 +36,15 @@ struct sparse_agreement {
     const struct sparse_transport *transport;
     int tag;
     struct sparse_record *record;
-    struct sparse_fold fold;
+    struct sparse_nodes nodes;
     struct sparse_terms terms, received;
-    int resume, k;
+    int resume, inner, k;
     struct { union sparse_request request; bool active; size_t bytes; } slot[2]; /* receive, send */
 };
 
-void sparse_agree_init(struct sparse_agreement *a, const struct sparse_transport *transport, int tag, struct sparse_record *record,
-                       uint32_t flags, struct sparse_times last, double density, const struct sparse_learned *learned);
+/* `per_node`: consecutive ranks on each node. */
+void sparse_agree_init(struct sparse_agreement *a, const struct sparse_transport *transport, int per_node, int tag,
+                       struct sparse_record *record, uint32_t flags, struct sparse_times last, double density, const struct sparse_learned *learned);
 
 /* Resumable. SPARSE_FAILED also for numbers that are none of ours: then this rank cannot know what the others do. */
 enum sparse_status sparse_agree(struct sparse_agreement *a);

@@ -15,31 +15,6 @@
 #include "sparse_slice.h"
 #include "sparse_step.h"
 
-static int local(const struct sparse_slice *s)
-{
-    return s->transport->rank % s->per_node;
-}
-
-/* The ranks of this rank's node. */
-static int members(const struct sparse_slice *s)
-{
-    int left = s->transport->size - (s->transport->rank - local(s));
-    return left < s->per_node ? left : s->per_node;
-}
-
-/* A rank of the tree stands for those from its own up to, but without, this far from it; the leader for all. */
-static int reach(const struct sparse_slice *s)
-{
-    int distance = 1;
-    while (distance < members(s) && !(local(s) & distance)) distance *= 2;
-    return distance;
-}
-
-static int leader_of(const struct sparse_slice *s, int node)
-{
-    return node * s->per_node;
-}
-
 /* What comes from `peer` is joined with what this rank has. */
 static void take(struct sparse_slice *s, int peer)
 {
@@ -50,8 +25,8 @@ static void take(struct sparse_slice *s, int peer)
 static enum sparse_status climb(struct sparse_slice *s)
 {
     STEP_BEGIN(s->inner);
-    for (s->k = 1; s->k < reach(s); s->k *= 2) {
-        if (local(s) + s->k >= members(s)) continue;
+    for (s->k = 1; s->k < s->nodes.reach; s->k *= 2) {
+        if (!sparse_node_has(&s->nodes, s->k)) continue;
         take(s, s->transport->rank + s->k);
         STEP_AWAIT(sparse_wait(s));
         sparse_join(s, sparse_all(s), 2 * s->k, sparse_free_area(s));
@@ -62,34 +37,34 @@ static enum sparse_status climb(struct sparse_slice *s)
 /* Ranks behind what a leader has after `steps` steps, on average. */
 static double ranks_after(const struct sparse_slice *s, int steps)
 {
-    return (double)(1 << steps) * s->transport->size / s->leaders.cube;
+    return (double)(1 << steps) * s->transport->size / s->nodes.leaders.cube;
 }
 
 /* The result of all nodes in s->acc. */
 static enum sparse_status meet(struct sparse_slice *s)
 {
-    const struct sparse_fold *fold = &s->leaders;
+    const struct sparse_fold *fold = &s->nodes.leaders;
     STEP_BEGIN(s->inner);
     if (fold->partner >= 0 && fold->self >= 0) {
-        take(s, leader_of(s, fold->partner));
+        take(s, sparse_leader(&s->nodes, fold->partner));
         STEP_AWAIT(sparse_wait(s));
-        sparse_join(s, sparse_all(s), 2 * s->per_node, sparse_free_area(s));
+        sparse_join(s, sparse_all(s), 2 * s->nodes.per_node, sparse_free_area(s));
     }
     if (fold->self < 0) {
-        sparse_send(s, 1, s->acc, sparse_all(s), leader_of(s, fold->partner));
-        take(s, leader_of(s, fold->partner));
+        sparse_send(s, 1, s->acc, sparse_all(s), sparse_leader(&s->nodes, fold->partner));
+        take(s, sparse_leader(&s->nodes, fold->partner));
         STEP_AWAIT(sparse_wait(s));
         sparse_received(s, 0, s->in, 0, sparse_all(s));
         s->acc = s->in;
         STEP_RETURN;
     }
     for (s->k = 0; s->k < fold->steps; s->k++) {
-        sparse_exchange(s, sparse_all(s), sparse_all(s), leader_of(s, sparse_fold_rank(fold, fold->self ^ 1 << s->k)));
+        sparse_exchange(s, sparse_all(s), sparse_all(s), sparse_leader(&s->nodes, sparse_fold_rank(fold, fold->self ^ 1 << s->k)));
         STEP_AWAIT(sparse_wait_slot(s, 0));
         sparse_join(s, sparse_all(s), ranks_after(s, s->k + 1), sparse_free_area(s));
         STEP_AWAIT(sparse_wait_slot(s, 1));
     }
-    if (fold->partner >= 0) sparse_send(s, SPARSE_SLOTS - 1, s->acc, sparse_all(s), leader_of(s, fold->partner));
+    if (fold->partner >= 0) sparse_send(s, SPARSE_SLOTS - 1, s->acc, sparse_all(s), sparse_leader(&s->nodes, fold->partner));
     STEP_END;
 }
 
@@ -97,8 +72,8 @@ static enum sparse_status meet(struct sparse_slice *s)
 static void hand_down(struct sparse_slice *s)
 {
     int slot = 1;
-    for (int distance = reach(s) / 2; distance > 0; distance /= 2)
-        if (local(s) + distance < members(s)) sparse_send(s, slot++, s->acc, sparse_all(s), s->transport->rank + distance);
+    for (int distance = s->nodes.reach / 2; distance > 0; distance /= 2)
+        if (sparse_node_has(&s->nodes, distance)) sparse_send(s, slot++, s->acc, sparse_all(s), s->transport->rank + distance);
 }
 
 enum sparse_status sparse_allreduce_leaders(struct sparse_slice *s)
@@ -107,9 +82,9 @@ enum sparse_status sparse_allreduce_leaders(struct sparse_slice *s)
     s->acc = sparse_run_begin(s, 0);
     sparse_slice_encode(s, sparse_all(s), s->acc);
     STEP_AWAIT(climb(s));
-    if (local(s) > 0) {
-        sparse_send(s, 1, s->acc, sparse_all(s), s->transport->rank - reach(s));
-        take(s, s->transport->rank - reach(s));
+    if (s->nodes.local > 0) {
+        sparse_send(s, 1, s->acc, sparse_all(s), s->transport->rank - s->nodes.reach);
+        take(s, s->transport->rank - s->nodes.reach);
         STEP_AWAIT(sparse_wait(s));
         sparse_received(s, 0, s->in, 0, sparse_all(s));
         s->acc = s->in;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ranks on a hypercube, see sparse_slice.h. With p = 2^s + r ranks the first 2r form pairs (2i, 2i + 1), one of each stands
+/* Ranks on a hypercube, see sparse_nodes.h. With p = 2^s + r ranks the first 2r form pairs (2i, 2i + 1), one of each stands
  * aside, so that every place of the cube stands for consecutive ranks. Rabenseifner and Traeff, EuroPVM/MPI 2004, discuss the
  * alternatives. */
-#include "sparse_slice.h"
+#include "sparse_nodes.h"
 
 void sparse_fold_init(struct sparse_fold *fold, int rank, int size, int root)
 {

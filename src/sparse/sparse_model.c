@@ -12,6 +12,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "sparse_nodes.h"
+
 static const char *const names[SPARSE_ALGORITHMS] = {
     "library", "reduce_binomial", "reduce_halving", "reduce_direct", "reduce_chain", "allreduce_doubling",
     "allreduce_halving", "allreduce_ring", "allreduce_leaders", "scatter_halving", "scatter_pairwise", "scan_doubling"};
@@ -217,7 +219,7 @@ static void between(struct costs *c, double bytes)
 static void over_leaders(struct costs *c)
 {
     int per_node = c->rates->ranks_per_node, ranks = c->estimate->ranks;
-    if (per_node < 2 || ranks <= per_node) {
+    if (!sparse_nodes_matter(ranks, per_node)) {
         c->latency = INFINITY;
         return;
     }
@@ -353,6 +355,15 @@ double sparse_cost(enum sparse_algorithm algorithm, enum sparse_algorithm like, 
 double sparse_cost_of_asking(const struct sparse_estimate *e, const struct sparse_parameters *parameters)
 {
     struct costs c = {.estimate = e, .rates = &parameters->rates, .cube = 1};
+    const int per_node = parameters->rates.ranks_per_node;
+    if (sparse_nodes_matter(e->ranks, per_node)) {
+        const int nodes = (e->ranks + per_node - 1) / per_node;
+        for (int k = 1; k < per_node; k *= 2)
+            for (int way = 0; way < 2; way++) message(&c, k, 48);
+        for (; c.cube <= nodes / 2; c.cube *= 2) between(&c, 48);
+        for (int fold = 0; fold < 2 && c.cube < nodes; fold++) between(&c, 48);
+        return c.latency + c.wire;
+    }
     for (; c.cube <= e->ranks / 2; c.cube *= 2) message(&c, c.cube, 48);
     for (int fold = 0; fold < 2 && c.cube < e->ranks; fold++) message(&c, 1, 48);
     return c.latency + c.wire;

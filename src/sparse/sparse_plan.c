@@ -155,13 +155,6 @@ static size_t *table(size_t **free, size_t entries)
     return begin;
 }
 
-static void set_nodes(struct sparse_slice *lane, int per_node)
-{
-    int rank = lane->transport->rank, size = lane->transport->size;
-    lane->per_node = per_node < 1 ? 1 : per_node < size ? per_node : size;
-    sparse_fold_init(&lane->leaders, rank / lane->per_node, (size + lane->per_node - 1) / lane->per_node, -1);
-}
-
 void sparse_plan_lane(const struct sparse_plan *plan, enum sparse_algorithm algorithm, size_t slices, char *memory,
                       struct sparse_slice *lane)
 {
@@ -176,7 +169,7 @@ void sparse_plan_lane(const struct sparse_plan *plan, enum sparse_algorithm algo
     lane->past = plan->elements * call->operator.size >= call->parameters->past_bytes;
     lane->exclusive = call->kind == SPARSE_EXSCAN;
     sparse_fold_init(&lane->fold, call->transport->rank, call->transport->size, rooted ? call->root : -1);
-    set_nodes(lane, call->parameters->rates.ranks_per_node);
+    sparse_nodes_init(&lane->nodes, call->transport->rank, call->transport->size, call->parameters->rates.ranks_per_node);
     lane->room = room_of(plan, slices);
     for (size_t i = 0; i < SPARSE_AREAS; i++) lane->area[i] = memory + i * lane->room;
     lane->first = table(&tables, entries + 4);

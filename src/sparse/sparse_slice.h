@@ -15,6 +15,7 @@
 
 #include "sparse_block.h"
 #include "sparse_collective.h"
+#include "sparse_nodes.h"
 
 enum { SPARSE_SLOTS = 32, SPARSE_AREAS = 4, SPARSE_RUNS = 4, SPARSE_MARK = 8 };
 
@@ -32,20 +33,6 @@ struct sparse_slot {
     int peer;
     size_t bytes;
 };
-
-/* Ranks on a hypercube: of `extra` pairs at the front one rank each stands aside. Combining along the cube's edges, bit 0
- * first, joins neighbouring groups only, so that the order of the operands is the ranks'. */
-struct sparse_fold {
-    int cube, steps, extra;
-    int self;    /* place in the cube, -1 for a rank that stands aside */
-    int partner; /* the other rank of the pair, or -1 */
-    int root;    /* the rank of its pair that never stands aside, or -1 */
-};
-
-void sparse_fold_init(struct sparse_fold *fold, int rank, int size, int root);
-int sparse_fold_rank(const struct sparse_fold *fold, int self); /* rank at a place */
-int sparse_fold_place(const struct sparse_fold *fold, int rank); /* place of a rank, or of the one that stands in for it */
-int sparse_fold_position(const struct sparse_fold *fold, int self); /* what it holds after halving: the place's bits reversed */
 
 /* Shared by the slices of a collective. */
 struct sparse_record {
@@ -69,8 +56,7 @@ struct sparse_slice {
     bool dense, exclusive;
     bool past;                        /* the result is longer than the caches */
     struct sparse_fold fold;
-    int per_node;                     /* so many consecutive ranks are a node's */
-    struct sparse_fold leaders;       /* of the nodes */
+    struct sparse_nodes nodes;
     size_t room;                      /* bytes of an area: the whole slice, dense, with its marks */
     char *area[SPARSE_AREAS];         /* consecutive */
     struct sparse_run runs[SPARSE_RUNS]; /* their tables */

@@ -59,7 +59,7 @@ static struct sim_trial any_trial(enum sparse_algorithm algorithm, int ranks, si
     t.parameters.slice_bytes = 1;
     if (sim_random(random) % 2) t.parameters.past_bytes = 1;
     if (sim_random(random) % 2) t.parameters.rates.ranks_per_node = ranks;
-    else if (algorithm == SPARSE_ALLREDUCE_LEADERS) t.parameters.rates.ranks_per_node = 1 + (int)(sim_random(random) % (uint64_t)ranks);
+    else t.parameters.rates.ranks_per_node = 1 + (int)(sim_random(random) % (uint64_t)ranks);
     return t;
 }
 

@@ -16,6 +16,7 @@ static struct sim_trial trial_of(enum sparse_algorithm algorithm, int ranks, uin
     t.seed = seed;
     t.sim.seed = seed + 1;
     t.parameters.slice_bytes = 1;
+    t.parameters.rates.ranks_per_node = 1 + (int)(seed % 4);
     return t;
 }
 

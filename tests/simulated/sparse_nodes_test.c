@@ -53,7 +53,7 @@ static void test_any_nodes(void **state)
         }
 }
 
-enum { RANKS = 32, PER_NODE = 8, AGREEMENT = 2 * PER_NODE * 48 };
+enum { RANKS = 32, PER_NODE = 8, AGREEMENT = 2 * 48 };
 
 /* Bytes into the busiest of four nodes of eight ranks, but for the agreement. */
 static uint64_t into_a_node(enum sparse_algorithm algorithm)
