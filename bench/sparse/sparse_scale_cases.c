@@ -46,6 +46,7 @@ struct sim_trial scale_trial(const struct scale_case *c, int ranks, size_t bytes
     struct sim_trial t = sim_trial_of(c->algorithm, ranks, bytes / sizeof(double));
     sim_links_default(&links);
     t.parameters.rates.ranks_per_node = links.ranks_per_node;
+    t.parameters.rates.latency_node = t.parameters.rates.latency_network = links.overhead;
     if (t.kind == SPARSE_REDUCE_SCATTER) t.count /= (size_t)ranks;
     t.pattern = c->pattern;
     t.density = c->density;

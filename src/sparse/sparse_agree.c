@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Agreement: what every rank knows, added up, on all ranks. By recursive doubling, with the fold of sparse_fold.c; where there are several
- * nodes of several ranks, among their leaders, and up and down a tree within the node: between nodes there is one message for all of
- * a node's ranks in each step.
+/* Agreement: what every rank knows, added up, on all ranks. By recursive doubling, with the fold of sparse_fold.c; where messages between
+ * nodes take long, among the nodes' leaders, and up and down a tree within each node: one message in each step for all of its ranks.
  *
  * Cost: (log2 p + 2) alpha, or 2 log2 m of those in a node of m ranks and log2 (p/m) + 2 of those between nodes; 48 bytes a message. */
 #include "sparse_agree.h"
@@ -19,7 +18,7 @@ void sparse_agree_init(struct sparse_agreement *a, const struct sparse_transport
         a->terms.growth = (uint64_t)(learned->growth * 0x1p20);
         a->terms.per_exception = (uint64_t)(learned->per_exception * 0x1p20);
     }
-    sparse_nodes_init(&a->nodes, transport->rank, transport->size, sparse_nodes_matter(transport->size, per_node) ? per_node : 1);
+    sparse_nodes_init(&a->nodes, transport->rank, transport->size, per_node);
 }
 
 static enum sparse_status end(struct sparse_agreement *a, enum sparse_error error, int code, int peer)

@@ -42,7 +42,7 @@ struct sparse_agreement {
     struct { union sparse_request request; bool active; size_t bytes; } slot[2]; /* receive, send */
 };
 
-/* `per_node`: consecutive ranks on each node. */
+/* `per_node`: consecutive ranks on each node (sparse_agreement_per_node). */
 void sparse_agree_init(struct sparse_agreement *a, const struct sparse_transport *transport, int per_node, int tag,
                        struct sparse_record *record, uint32_t flags, struct sparse_times last, double density, const struct sparse_learned *learned);
 

@@ -8,6 +8,7 @@
  *
  * When: several ranks on each of several nodes; short vectors and few nodes, and disjoint inputs, of which doubling moves no more than
  * there is. On one node it is a binomial Reduce and a broadcast, with one rank per node doubling.
+ * How inputs overlap is seen in the result, which all ranks get encoded: of the first merges, of few ranks, it would be a matter of chance.
  * Cost, m ranks on each of q nodes: sum over k < log2 m of (alpha + beta n e(u(2^k)) + gamma n (2 e(u(2^k)) + e(u(2^(k+1))))) within,
  * sum over k < log2 q of the same with u(m 2^k) between nodes, log2 m (alpha + beta n e(u(p))) within, and n written.
  * Source: the hierarchical collectives of MagPIe (Kielmann et al., PPoPP 1999) and MPI's for clusters of SMPs since; doubling as in
@@ -15,7 +16,6 @@
 #include "sparse_slice.h"
 #include "sparse_step.h"
 
-/* What comes from `peer` is joined with what this rank has. */
 static void take(struct sparse_slice *s, int peer)
 {
     s->in = sparse_run_begin(s, 1);
@@ -29,15 +29,9 @@ static enum sparse_status climb(struct sparse_slice *s)
         if (!sparse_node_has(&s->nodes, s->k)) continue;
         take(s, s->transport->rank + s->k);
         STEP_AWAIT(sparse_wait(s));
-        sparse_join(s, sparse_all(s), 2 * s->k, sparse_free_area(s));
+        sparse_join(s, sparse_all(s), 1, sparse_free_area(s));
     }
     STEP_END;
-}
-
-/* Ranks behind what a leader has after `steps` steps, on average. */
-static double ranks_after(const struct sparse_slice *s, int steps)
-{
-    return (double)(1 << steps) * s->transport->size / s->nodes.leaders.cube;
 }
 
 /* The result of all nodes in s->acc. */
@@ -48,7 +42,7 @@ static enum sparse_status meet(struct sparse_slice *s)
     if (fold->partner >= 0 && fold->self >= 0) {
         take(s, sparse_leader(&s->nodes, fold->partner));
         STEP_AWAIT(sparse_wait(s));
-        sparse_join(s, sparse_all(s), 2 * s->nodes.per_node, sparse_free_area(s));
+        sparse_join(s, sparse_all(s), 1, sparse_free_area(s));
     }
     if (fold->self < 0) {
         sparse_send(s, 1, s->acc, sparse_all(s), sparse_leader(&s->nodes, fold->partner));
@@ -61,7 +55,7 @@ static enum sparse_status meet(struct sparse_slice *s)
     for (s->k = 0; s->k < fold->steps; s->k++) {
         sparse_exchange(s, sparse_all(s), sparse_all(s), sparse_leader(&s->nodes, sparse_fold_rank(fold, fold->self ^ 1 << s->k)));
         STEP_AWAIT(sparse_wait_slot(s, 0));
-        sparse_join(s, sparse_all(s), ranks_after(s, s->k + 1), sparse_free_area(s));
+        sparse_join(s, sparse_all(s), 1, sparse_free_area(s));
         STEP_AWAIT(sparse_wait_slot(s, 1));
     }
     if (fold->partner >= 0) sparse_send(s, SPARSE_SLOTS - 1, s->acc, sparse_all(s), sparse_leader(&s->nodes, fold->partner));
@@ -92,6 +86,7 @@ enum sparse_status sparse_allreduce_leaders(struct sparse_slice *s)
         STEP_AWAIT(meet(s));
     }
     hand_down(s);
+    sparse_slice_note(s, sparse_all(s), s->acc, s->transport->size);
     sparse_slice_result(s, sparse_all(s), s->acc);
     STEP_AWAIT(sparse_wait(s));
     STEP_END;

@@ -51,6 +51,10 @@ bool sparse_check(const struct sparse_layout *layout, size_t first, size_t block
 /* Bytes that the first `blocks` blocks of a message take. */
 size_t sparse_span(const struct sparse_layout *layout, const void *message, size_t blocks);
 
+/* Adds what is in a message, as if it had been merged here. */
+void sparse_tally_message(const struct sparse_layout *layout, size_t first, size_t blocks, const void *message,
+                          struct sparse_tally *tally);
+
 /* Writes the elements. */
 void sparse_decode(const struct sparse_layout *layout, size_t first, size_t blocks, const void *message, void *dense);
 

@@ -173,6 +173,11 @@ static uint32_t flags_of(const struct sparse_collective *c, bool room)
     return (room ? 0 : SPARSE_CANNOT) | (c->call.may_pass_on ? 0 : SPARSE_STAYS) | (sparse_class_stale(c->class) ? SPARSE_STALE : 0);
 }
 
+static int per_node(const struct sparse_collective *c)
+{
+    return sparse_agreement_per_node(&c->parameters.rates, c->call.transport->size);
+}
+
 static void begin_asking(struct sparse_collective *c)
 {
     const struct sparse_call *call = &c->call;
@@ -181,7 +186,7 @@ static void begin_asking(struct sparse_collective *c)
     bool room = make_room(c); /* new only now and then, and then it takes long: not what asking takes */
     if (c->rehearses) c->prepared = -c->parameters.clock();
     c->sampled = sparse_sample(&call->operator, call->input, c->elements, c->parameters.sample_lines);
-    sparse_agree_init(&c->agreement, call->transport, c->parameters.rates.ranks_per_node, call->tag, &c->record, flags_of(c, room),
+    sparse_agree_init(&c->agreement, call->transport, per_node(c), call->tag, &c->record, flags_of(c, room),
                       c->timed ? call->state->trials.times : (struct sparse_times){0}, c->sampled,
                       c->class->observed ? &c->class->learned : NULL);
     if (c->rehearses) c->prepared += c->parameters.clock();
@@ -332,8 +337,8 @@ static enum sparse_status finish(struct sparse_collective *c)
 /* The same once more, now that all ranks are here. */
 static void rehearse(struct sparse_collective *c)
 {
-    sparse_agree_init(&c->rehearsal, c->call.transport, c->parameters.rates.ranks_per_node, c->call.tag, &c->record, 0,
-                      (struct sparse_times){0}, c->sampled, NULL);
+    sparse_agree_init(&c->rehearsal, c->call.transport, per_node(c), c->call.tag, &c->record, 0, (struct sparse_times){0},
+                      c->sampled, NULL);
     c->began = c->parameters.clock();
 }
 

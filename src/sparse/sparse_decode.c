@@ -90,3 +90,13 @@ void sparse_decode_past(const struct sparse_layout *layout, size_t first, size_t
 {
     decode(layout, blocks, message, true, dense);
 }
+
+void sparse_tally_message(const struct sparse_layout *layout, size_t first, size_t blocks, const void *message,
+                          struct sparse_tally *tally)
+{
+    for (const unsigned char *from = message; blocks > 0; blocks--) {
+        const struct sparse_view view = sparse_view_of(from);
+        sparse_tally_written(tally, &view);
+        from += view.bytes;
+    }
+}

@@ -215,11 +215,12 @@ static void between(struct costs *c, double bytes)
     c->wire += bytes / c->rates->bandwidth_network;
 }
 
-/* Up a tree within the node, doubling between the nodes, and down again. On one node, or with one rank on each, it is no way of its own. */
+/* Up a tree within the node, doubling between the nodes, and down again. On one node, or with one rank on each, it is no way of its own, and
+ * for dense vectors no good one: a node's ranks wait while one of them adds. */
 static void over_leaders(struct costs *c)
 {
     int per_node = c->rates->ranks_per_node, ranks = c->estimate->ranks;
-    if (!sparse_nodes_matter(ranks, per_node)) {
+    if (c->dense || !sparse_nodes_matter(ranks, per_node)) {
         c->latency = INFINITY;
         return;
     }
@@ -352,11 +353,17 @@ double sparse_cost(enum sparse_algorithm algorithm, enum sparse_algorithm like, 
     return seconds(algorithm, dense, false, estimate, parameters);
 }
 
+int sparse_agreement_per_node(const struct sparse_rates *rates, int ranks)
+{
+    bool pays = rates->latency_network >= 3 * rates->latency_node;
+    return pays && sparse_nodes_matter(ranks, rates->ranks_per_node) ? rates->ranks_per_node : 1;
+}
+
 double sparse_cost_of_asking(const struct sparse_estimate *e, const struct sparse_parameters *parameters)
 {
     struct costs c = {.estimate = e, .rates = &parameters->rates, .cube = 1};
-    const int per_node = parameters->rates.ranks_per_node;
-    if (sparse_nodes_matter(e->ranks, per_node)) {
+    const int per_node = sparse_agreement_per_node(&parameters->rates, e->ranks);
+    if (per_node > 1) {
         const int nodes = (e->ranks + per_node - 1) / per_node;
         for (int k = 1; k < per_node; k *= 2)
             for (int way = 0; way < 2; way++) message(&c, k, 48);

@@ -113,6 +113,10 @@ size_t sparse_chain_slices(int ranks, size_t bytes);
 enum { SPARSE_RING_DOUBLES = 32 };
 bool sparse_ring_doubles(int ranks);
 
+/* The ranks of a node for the agreement; 1: it does not go over leaders. That takes twice as many messages within a node, for one message
+ * of a node instead of one of each of its ranks: it pays where a message between nodes takes three times as long as one within. */
+int sparse_agreement_per_node(const struct sparse_rates *rates, int ranks);
+
 /* Seconds of the agreement, which precedes ours, and the library's own routine only where it is not known to be the one. */
 double sparse_cost_of_asking(const struct sparse_estimate *estimate, const struct sparse_parameters *parameters);
 

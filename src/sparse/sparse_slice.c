@@ -101,18 +101,35 @@ void sparse_slice_encode(struct sparse_slice *s, struct sparse_span span, struct
     }
 }
 
+/* The record of merges of about so many ranks, if there are none of more. */
+static struct sparse_tally *joined_by(struct sparse_slice *s, double ranks)
+{
+    struct sparse_record *record = s->record;
+    if (record->joined_ranks < ranks) record->joined = (struct sparse_tally){0};
+    if (record->joined_ranks > ranks) return NULL;
+    record->joined_ranks = ranks;
+    return &record->joined;
+}
+
 void sparse_slice_merge(struct sparse_slice *s, struct sparse_span span, const struct sparse_run *left,
                         const struct sparse_run *right, double ranks, struct sparse_run *out)
 {
     if (sparse_failed(s)) return;
-    if (s->record->joined_ranks < ranks) s->record->joined = (struct sparse_tally){0};
-    bool counts = s->record->joined_ranks <= ranks;
-    if (counts) s->record->joined_ranks = ranks;
+    struct sparse_tally *tally = joined_by(s, ranks);
     for_parts(s, span, part) {
         const struct sparse_layout *layout = &s->layout[part];
         const void *a = behind_mark(left, left->at[part]), *b = behind_mark(right, right->at[part]);
-        append(out, part, sparse_merge(layout, 0, layout->blocks, a, b, s->dense, behind_mark(out, out->used),
-                                       counts ? &s->record->joined : NULL));
+        append(out, part, sparse_merge(layout, 0, layout->blocks, a, b, s->dense, behind_mark(out, out->used), tally));
+    }
+}
+
+void sparse_slice_note(struct sparse_slice *s, struct sparse_span span, const struct sparse_run *run, double ranks)
+{
+    struct sparse_tally *tally = joined_by(s, ranks);
+    if (sparse_failed(s) || tally == NULL) return;
+    for_parts(s, span, part) {
+        const struct sparse_layout *layout = &s->layout[part];
+        sparse_tally_message(layout, 0, layout->blocks, behind_mark(run, run->at[part]), tally);
     }
 }
 

@@ -94,6 +94,9 @@ void sparse_slice_encode(struct sparse_slice *s, struct sparse_span span, struct
 void sparse_slice_merge(struct sparse_slice *s, struct sparse_span span, const struct sparse_run *left,
                         const struct sparse_run *right, double ranks, struct sparse_run *out);
 
+/* Takes `run`, a merge of `ranks` ranks that was made elsewhere, for the record. */
+void sparse_slice_note(struct sparse_slice *s, struct sparse_span span, const struct sparse_run *run, double ranks);
+
 /* Writes into the output: the positions; the positions for good, past the caches if s->past; the run op the output; the output op the
  * run. */
 void sparse_slice_decode(struct sparse_slice *s, struct sparse_span span, const struct sparse_run *run);

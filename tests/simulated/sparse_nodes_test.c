@@ -77,6 +77,39 @@ static void test_once_between_nodes(void **state)
     assert_int_equal(into_a_node(SPARSE_ALLREDUCE_DOUBLING), PER_NODE * into_a_node(SPARSE_ALLREDUCE_LEADERS));
 }
 
+/* What the ranks have learned of vectors of 5 %: all of them the same, about, from the result of all, not from the first two vectors
+ * that were joined. */
+static void growths(enum sim_pattern pattern, double *least, double *most)
+{
+    enum { COUNT = 1 << 18, ALL = 13 };
+    struct sim_trial t = sim_trial_of(SPARSE_ALLREDUCE_LEADERS, ALL, COUNT);
+    struct sparse_state **states = sim_states_create(ALL);
+    const struct sparse_operator operator = sim_operator(t.operator);
+    struct sim_report report;
+    t.pattern = pattern;
+    t.density = 0.05;
+    assert_true(sim_trial_run(&t, states, &report));
+    for (int r = 0; r < ALL; r++) {
+        struct sparse_class *class =
+            sparse_class_at(&states[r]->ordered, sparse_call_shape(SPARSE_ALLREDUCE, &operator, COUNT * operator.size));
+        assert_true(class->observed);
+        *least = r == 0 ? class->learned.growth : fmin(*least, class->learned.growth);
+        *most = r == 0 ? class->learned.growth : fmax(*most, class->learned.growth);
+    }
+    sim_states_destroy(states, ALL);
+}
+
+static void test_overlap_is_learned(void **state)
+{
+    double least, most;
+    growths(SIM_SAME_POSITIONS, &least, &most);
+    assert_true(least >= 0 && most < 0.01);
+    growths(SIM_RANDOM, &least, &most);
+    assert_true(least > 0.9 && most < 1.2);
+    growths(SIM_DISJOINT, &least, &most);
+    assert_true(least > 1.4 && most <= 1.5);
+}
+
 /* 16 ranks of the lab, 64 KiB, about the same positions everywhere. */
 static enum sparse_algorithm chosen(int per_node, double density, bool *dense)
 {
@@ -126,6 +159,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_any_nodes),       cmocka_unit_test(test_once_between_nodes),
+        cmocka_unit_test(test_overlap_is_learned),
         cmocka_unit_test(test_chosen_by_nodes), cmocka_unit_test(test_not_tried_on_one_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
