@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reductions with coll/sparse against the library's own: runs sparse_mpi on one node and in the lab, writes CSV, tables, a figure.
 
-sparse_reductions.py [--quick]     measure into $LUCID_RESULTS and write sparse.md there
+sparse_reductions.py [--quick] [NAME...]     measure into $LUCID_RESULTS and write sparse.md there; only what goes to files of these names
 sparse_reductions.py report DIR    the page again, from DIR's CSV files
 """
 import csv
@@ -38,7 +38,7 @@ def experiments(quick):
     yield "one-node-8", 8, 1, None, 10, jobs([MIB], few) + [(call, "int", 64 * MIB, "random", 0.01) for call in CALLS]
     yield "one-node-16", 16, 1, None, 10, jobs([MIB, 16 * MIB], few)
     yield "lab-4x4-1gbit", 16, 4, "1gbit", 7, jobs([8 * KIB, 64 * KIB], few) + jobs([MIB, 8 * MIB])
-    yield "lab-4x4-200mbit", 16, 4, "200mbit", 5, jobs([MIB, 8 * MIB], few)
+    yield "lab-4x4-200mbit", 16, 4, "200mbit", 14, jobs([MIB, 8 * MIB], few)
 
 
 def programs(quick):
@@ -74,12 +74,17 @@ def launch(results, build, where, words):
     subprocess.run([*start, os.path.join(build, "bench", words[0]), *words[1:]], env=env, check=True)
 
 
-def measure(results, build, quick):
+def measure(results, build, quick, only):
     for *where, repeats, work in experiments(quick):
-        file = os.path.join(results, f"sparse-{where[0]}.csv")
+        name = f"sparse-{where[0]}"
+        if only and name not in only:
+            continue
+        file = os.path.join(results, name + ".csv")
         launch(results, build, where, ["sparse_mpi", file, str(where[2]), str(repeats), *(str(word) for job in work for word in job)])
     for *where, repeats, scale in programs(quick):
-        launch(results, build, where, ["sparse_programs", os.path.join(results, f"programs-{where[0]}.csv"), str(repeats), str(scale)])
+        name = f"programs-{where[0]}"
+        if not only or name in only:
+            launch(results, build, where, ["sparse_programs", os.path.join(results, name + ".csv"), str(repeats), str(scale)])
 
 
 def read(results):
@@ -244,7 +249,7 @@ def main(words):
         page(words[1])
         return
     results, build = os.environ["LUCID_RESULTS"], os.environ["LUCID_BUILD_DIR"]
-    measure(results, build, "--quick" in words)
+    measure(results, build, "--quick" in words, [word for word in words if not word.startswith("--")])
     page(results)
 
 
