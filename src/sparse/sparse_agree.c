@@ -8,7 +8,8 @@
 #include "sparse_step.h"
 
 void sparse_agree_init(struct sparse_agreement *a, const struct sparse_transport *transport, int per_node, int tag,
-                       struct sparse_record *record, uint32_t flags, struct sparse_times last, double density, const struct sparse_learned *learned)
+                       struct sparse_record *record, uint32_t flags, struct sparse_times last, double density,
+                       const struct sparse_learned *learned)
 {
     *a = (struct sparse_agreement){.transport = transport, .tag = tag, .record = record};
     a->terms = (struct sparse_terms){.magic = SPARSE_MAGIC, .ranks = 1, .flags = flags, .took = last.took,

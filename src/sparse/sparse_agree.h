@@ -44,7 +44,8 @@ struct sparse_agreement {
 
 /* `per_node`: consecutive ranks on each node (sparse_agreement_per_node). */
 void sparse_agree_init(struct sparse_agreement *a, const struct sparse_transport *transport, int per_node, int tag,
-                       struct sparse_record *record, uint32_t flags, struct sparse_times last, double density, const struct sparse_learned *learned);
+                       struct sparse_record *record, uint32_t flags, struct sparse_times last, double density,
+                       const struct sparse_learned *learned);
 
 /* Resumable. SPARSE_FAILED also for numbers that are none of ours: then this rank cannot know what the others do. */
 enum sparse_status sparse_agree(struct sparse_agreement *a);

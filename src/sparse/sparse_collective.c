@@ -135,6 +135,7 @@ static struct sparse_collective *make_handle(const struct sparse_call *call)
     c->borrowed_handle = borrowed;
     c->call = *call;
     c->parameters = *call->parameters;
+    c->call.parameters = &c->parameters; /* the caller's may change: rates are measured in some later call */
     return c;
 }
 

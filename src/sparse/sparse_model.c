@@ -339,10 +339,10 @@ static double library(enum sparse_algorithm like, const struct sparse_estimate *
         [SPARSE_ALLREDUCE_DOUBLING] = {SPARSE_ALLREDUCE_DOUBLING, SPARSE_ALLREDUCE_HALVING},
         [SPARSE_SCATTER_HALVING] = {SPARSE_SCATTER_HALVING, SPARSE_SCATTER_PAIRWISE},
         [SPARSE_SCAN_DOUBLING] = {SPARSE_SCAN_DOUBLING, SPARSE_SCAN_DOUBLING}};
-    enum sparse_algorithm family = like <= SPARSE_REDUCE_CHAIN       ? SPARSE_REDUCE_BINOMIAL
+    enum sparse_algorithm family = like <= SPARSE_REDUCE_CHAIN        ? SPARSE_REDUCE_BINOMIAL
                                    : like <= SPARSE_ALLREDUCE_LEADERS ? SPARSE_ALLREDUCE_DOUBLING
-                                   : like <= SPARSE_SCATTER_PAIRWISE ? SPARSE_SCATTER_HALVING
-                                                                     : SPARSE_SCAN_DOUBLING;
+                                   : like <= SPARSE_SCATTER_PAIRWISE  ? SPARSE_SCATTER_HALVING
+                                                                      : SPARSE_SCAN_DOUBLING;
     return fmin(seconds(dense[family][0], true, true, e, parameters), seconds(dense[family][1], true, true, e, parameters));
 }
 

@@ -89,6 +89,22 @@ if(TARGET mca_coll_sparse)
   endforeach()
 endif()
 
+# Nonblocking calls under way when a blocking one measures.
+add_executable(sparse_overtaken sparse_overtaken.c)
+target_include_directories(sparse_overtaken PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+target_link_libraries(sparse_overtaken PRIVATE MPI::MPI_C)
+
+if(TARGET mca_coll_sparse)
+  foreach(np 2 4 5)
+    foreach(how encoded dense)
+      set(name mpi.sparse_overtaken_${how}.np${np})
+      add_test(NAME ${name} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np} $<TARGET_FILE:sparse_overtaken>)
+      set_tests_properties(${name} PROPERTIES LABELS "mpi;sparse" TIMEOUT 120 PROCESSORS 2 ENVIRONMENT
+                           "${LUCID_MPI_TEST_ENV};${component};LUCID_SPARSE_ALWAYS=1;$<$<STREQUAL:${how},dense>:LUCID_SPARSE_DENSE=1>")
+    endforeach()
+  endforeach()
+endif()
+
 if(LUCID_FORTRAN)
   foreach(way usempi f08)
     string(TOUPPER ${way} upper)
