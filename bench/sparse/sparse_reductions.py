@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reductions with coll/sparse against the library's own: runs sparse_mpi on one node and in the lab, writes CSV, tables, a figure.
 
-sparse_reductions.py [--quick] [NAME...]     measure into $LUCID_RESULTS and write sparse.md there; only what goes to files of these names
-sparse_reductions.py report DIR    the page again, from DIR's CSV files
+sparse_reductions.py [--quick] [NAME...]   measure into $LUCID_RESULTS and write sparse.md there; NAME: only what goes to that file
+sparse_reductions.py report DIR            the page again, from DIR's CSV files
 """
 import csv
 import os

@@ -125,8 +125,9 @@ void sparse_slice_merge(struct sparse_slice *s, struct sparse_span span, const s
 
 void sparse_slice_note(struct sparse_slice *s, struct sparse_span span, const struct sparse_run *run, double ranks)
 {
+    if (sparse_failed(s)) return;
     struct sparse_tally *tally = joined_by(s, ranks);
-    if (sparse_failed(s) || tally == NULL) return;
+    if (tally == NULL) return;
     for_parts(s, span, part) {
         const struct sparse_layout *layout = &s->layout[part];
         sparse_tally_message(layout, 0, layout->blocks, behind_mark(run, run->at[part]), tally);

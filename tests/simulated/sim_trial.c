@@ -54,10 +54,10 @@ void sim_states_destroy(struct sparse_state **states, int ranks)
 
 static enum sparse_kind kind_of(enum sparse_algorithm algorithm)
 {
-    return algorithm <= SPARSE_REDUCE_CHAIN       ? SPARSE_REDUCE
+    return algorithm <= SPARSE_REDUCE_CHAIN        ? SPARSE_REDUCE
            : algorithm <= SPARSE_ALLREDUCE_LEADERS ? SPARSE_ALLREDUCE
-           : algorithm <= SPARSE_SCATTER_PAIRWISE ? SPARSE_REDUCE_SCATTER
-                                                  : SPARSE_SCAN;
+           : algorithm <= SPARSE_SCATTER_PAIRWISE  ? SPARSE_REDUCE_SCATTER
+                                                   : SPARSE_SCAN;
 }
 
 struct sim_trial sim_trial_of(enum sparse_algorithm algorithm, int ranks, size_t count)
