@@ -89,17 +89,25 @@ static void say_why_not_enabled(int major, char *why, size_t size)
     }
 }
 
+/* Open MPI (4.1 to 6.0) makes the level that MPI_T_init_thread asks for that of the whole library: asking for less than
+ * MPI_Init_thread got takes away the program's MPI_THREAD_MULTIPLE, and threads that send get in each other's way. */
+static int initialize_mpi_t(void)
+{
+    int level, provided;
+    if (PMPI_Query_thread(&level) != MPI_SUCCESS) return -1;
+    return MPI_T_init_thread(level, &provided) == MPI_SUCCESS ? 0 : -1;
+}
+
 int lucid_mpit_prepare(MPI_T_pvar_session *session, MPI_T_pvar_handle *count, MPI_T_pvar_handle *bytes, int *mode,
                        char *why, size_t why_size)
 {
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-    int provided, count_index, bytes_index, major = lucid_mpit_open_mpi_major(version, sizeof(version));
+    int count_index, bytes_index, major = lucid_mpit_open_mpi_major(version, sizeof(version));
     if (major < 0) {
         snprintf(why, why_size, "it reads Open MPI's monitoring variables, and this is %.100s", version);
         return -1;
     }
-    if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS ||
-        MPI_T_pvar_session_create(session) != MPI_SUCCESS) {
+    if (initialize_mpi_t() != 0 || MPI_T_pvar_session_create(session) != MPI_SUCCESS) {
         snprintf(why, why_size, "MPI_T cannot be initialized");
         return -1;
     }

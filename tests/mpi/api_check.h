@@ -60,6 +60,14 @@ static inline int is_open_mpi(void)
     return open_mpi_major() > 0;
 }
 
+/* After MPI_Init. Open MPI makes the level that this call asks for that of the whole library: it must not be a lower one. */
+static inline int init_mpi_t(void)
+{
+    int level = MPI_THREAD_SINGLE, provided;
+    MPI_Query_thread(&level);
+    return MPI_T_init_thread(level, &provided);
+}
+
 /* Open MPI 6.0.0rc2 hangs in one of ten programs whose threads do no more than send round a ring, without Lucid. */
 static inline int threads_hang_by_themselves(void)
 {

@@ -160,6 +160,8 @@ int main(int argc, char **argv)
     pthread_barrier_init(&barrier, NULL, THREADS);
     for (int i = 0; i < THREADS; i++) MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
     CHECK_OK(lucid_init());
+    MPI_Query_thread(&provided);
+    CHECK_EQUAL(provided, MPI_THREAD_MULTIPLE); /* a source may not take it away: MPI_T_init_thread can */
     all_threads();
     CHECK_OK(lucid_finalize());
     for (int i = 0; i < THREADS; i++) MPI_Comm_free(&comms[i]);

@@ -9,12 +9,12 @@
 /* The value of a performance variable that is a level, -1 where there is none. */
 static inline long long lazy_counter_of(const char *full)
 {
-    int provided, index, count;
+    int index, count;
     unsigned long long value = 0;
     long long found = -1;
     MPI_T_pvar_session session;
     MPI_T_pvar_handle handle;
-    if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS) return -1;
+    if (init_mpi_t() != MPI_SUCCESS) return -1;
     if (MPI_T_pvar_get_index(full, MPI_T_PVAR_CLASS_LEVEL, &index) == MPI_SUCCESS &&
         MPI_T_pvar_session_create(&session) == MPI_SUCCESS) {
         if (MPI_T_pvar_handle_alloc(session, index, NULL, &handle, &count) == MPI_SUCCESS) {
