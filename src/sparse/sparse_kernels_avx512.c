@@ -255,6 +255,8 @@ LIST(uint64_t)
 FOURS(uint32_t, 16, epi32, __mmask16)
 FOURS(uint64_t, 8, epi64, __mmask8)
 
+#include "sparse_pair_avx512.h"
+
 /* Of 64 halves of elements of 16 bytes: which elements differ. */
 static inline uint64_t whole_elements(uint64_t halves)
 {
@@ -319,6 +321,7 @@ static void fill_moves(struct sparse_moves *moves, struct sparse_moves better)
     if (better.expand) moves->expand = better.expand;
     if (better.spill) moves->spill = better.spill;
     if (better.operand) moves->operand = better.operand;
+    if (better.pair) moves->pair = better.pair;
     if (better.fill) moves->fill = better.fill;
 }
 
@@ -326,7 +329,8 @@ static void fill_moves(struct sparse_moves *moves, struct sparse_moves better)
     (struct sparse_moves){.scan = scan_##number, .compress = compress_##number, .expand = expand_each_##number,      \
                           .operand = operand_##number, .fill = fill_##number}
 #define FASTER(number)                                                                                               \
-    (struct sparse_moves){.scan = scan_##number, .list = list_##number, .expand = expand_##number, .spill = spill_##number}
+    (struct sparse_moves){.scan = scan_##number, .list = list_##number, .expand = expand_##number, .spill = spill_##number,  \
+                          .pair = pair_##number}
 
 void sparse_kernels_avx512(struct sparse_kernels *kernels)
 {

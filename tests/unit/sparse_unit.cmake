@@ -2,6 +2,7 @@
 # The unit tests of src/sparse. What reaches a kernel runs on the other processor as well: tests/aarch64.
 include(LucidSparseTests)
 lucid_add_sparse_kernel_test(sparse_merge_test sparse_merge_test.c sparse_vectors.c)
+lucid_add_sparse_kernel_test(sparse_pair_test sparse_pair_test.c sparse_vectors.c)
 lucid_add_sparse_kernel_test(sparse_operator_test sparse_operator_test.c sparse_vectors.c)
 lucid_add_sparse_kernel_test(sparse_pile_test sparse_pile_test.c sparse_vectors.c)
 lucid_add_sparse_kernel_test(sparse_everywhere_test sparse_everywhere_test.c sparse_vectors.c)
