@@ -287,7 +287,8 @@ bool sparse_near(const struct sparse_rates *rates, int ranks)
 
 size_t sparse_slices(enum sparse_algorithm algorithm, bool dense, bool near, size_t slices)
 {
-    bool longer = !dense && (algorithm == SPARSE_ALLREDUCE_HALVING || algorithm == SPARSE_ALLREDUCE_DOUBLING);
+    bool longer = !dense && (algorithm == SPARSE_ALLREDUCE_HALVING || algorithm == SPARSE_ALLREDUCE_DOUBLING ||
+                             (algorithm == SPARSE_SCATTER_PAIRWISE && near));
     if (dense && near && slices >= 2) return 2 * slices;
     return longer && slices >= 4 ? slices / 2 : slices;
 }
