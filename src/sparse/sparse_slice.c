@@ -363,7 +363,7 @@ int sparse_free_area(const struct sparse_slice *s)
 /* Short ones, of a result that is longer than the caches, are joined first: what is then written past the caches is not read. */
 static bool join_first(const struct sparse_slice *s, size_t part)
 {
-    return s->past && 12 * (s->acc->length[part] + s->in->length[part]) < s->count[part] * s->operator->size;
+    return s->past && 6 * (s->acc->length[part] + s->in->length[part]) < s->count[part] * s->operator->size;
 }
 
 static void finish_part(struct sparse_slice *s, size_t part, const struct sparse_run *left, const struct sparse_run *right)
