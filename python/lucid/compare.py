@@ -116,7 +116,8 @@ def _communicators(directory: str) -> Dict[str, float]:
 
 def _sparse(directory: str) -> Dict[str, float]:
     """The gain that --sparse=measure predicts, by the bytes of the vectors."""
-    sites = sparse_sites.load(directory) or []
+    found = sparse_sites.load(directory)
+    sites = found.sites if found else []
     volume = sum(site.calls * site.vector for site in sites)
     return {"sparse_gain": volume / sum(site.calls * site.vector / site.predicted for site in sites)} if volume else {}
 

@@ -5,18 +5,23 @@ from __future__ import annotations
 
 import json
 import os
-from typing import List, NamedTuple, Optional
+from typing import List, NamedTuple, Optional, Tuple
 
 from . import units
 from .errors import LucidError
 from .terminal import Terminal
 
 FILE = "sparse.json"
+FORMAT = 1
+HEADS = ("reductions", "called in", "calls", "vector", "differ", "encoded", "gain", "at most")
+LEGEND = ("calls: of all ranks. gain: time of the library's calls over that of the sparse form, predicted for positions that are",
+          "independent between ranks; at most: for the same positions everywhere; 1: the library's routine would run")
 
 
 class Site(NamedTuple):
-    """One place in the program. Ratios: time of the MPI library's routine over the sparse one's, by the cost model; predicted for
-    independent positions, bound for the same positions at all ranks; 1: the library's own routine would run."""
+    """One place in the program. Ratios: what the MPI library's routine took over the time that the cost model expects with Lucid,
+    added up over the sorts of vectors at the place; predicted for independent positions, bound for the same positions at all ranks;
+    1: the library's own routine would run."""
 
     call: str
     where: str
@@ -25,38 +30,76 @@ class Site(NamedTuple):
     vector: float     # bytes of a rank's vector, on average
     density: float    # share of the elements that stand out
     encoded: float    # bytes of the vector in the sparse form, over its own bytes
+    seconds: float    # in the library's blocking calls, of all ranks
     predicted: float
     bound: float
 
 
-def load(directory: str) -> Optional[List[Site]]:
-    """The sites of a report, those with the most bytes first; None where it has none."""
+class Found(NamedTuple):
+    """The places, those with the most bytes first, and the calls whose operator is the program's own and not declared."""
+
+    sites: List[Site]
+    undeclared: int
+
+
+def load(directory: str) -> Optional[Found]:
+    """What is in a report; None where reductions were not looked at."""
     path = os.path.join(directory, FILE)
     if not os.path.exists(path):
         return None
     try:
         with open(path, encoding="utf-8") as stream:
-            sites = [_site(entry) for entry in json.load(stream)["sites"]]
-    except (OSError, ValueError, KeyError, TypeError, ZeroDivisionError) as error:
-        raise LucidError(f"{path}: not a file of lucid run --sparse=measure ({error!r})", code=2) from error
-    return sorted(sites, key=lambda site: -site.calls * site.vector)
+            values = json.load(stream)
+        if values["format"] != FORMAT:
+            raise LucidError(f"{path}: written by another version of Lucid (format {values['format']}, not {FORMAT})", code=2)
+        sites = [_site(entry) for entry in values["sites"]]
+        undeclared = int(values.get("undeclared_calls", 0))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError) as error:
+        raise LucidError(f"{path}: damaged, or not a file of lucid run --sparse=measure", code=2) from error
+    return Found(sorted(sites, key=lambda site: -site.calls * site.vector), undeclared)
 
 
 def _site(entry) -> Site:
     total = entry["elements"] * entry["element_bytes"]
     where = entry["function"] or "%s+0x%x" % (entry["object"], entry["offset"])
     return Site(entry["call"], where, entry["calls"], entry["ranks"], total / entry["calls"], entry["exceptions"] / entry["elements"],
-                entry["encoded_bytes"] / total, entry["predicted_ratio"], entry["bound_ratio"])
+                entry["encoded_bytes"] / total, entry.get("library_seconds", 0.0), entry["predicted_ratio"], entry["bound_ratio"])
 
 
-def render(sites: List[Site], terminal: Terminal, top: int) -> List[str]:
+def cells(site: Site) -> Tuple[str, ...]:
+    """A place as the tables have it, under HEADS."""
+    return (site.call, units.plain(site.where), str(site.calls), units.size(site.vector), _share(site.density), _share(site.encoded),
+            f"{site.predicted:.2f}", f"{site.bound:.2f}")
+
+
+def _share(value: float) -> str:
+    return f"{100 * value:.3g} %" if value >= 1e-6 or value == 0 else "< 0.0001 %"
+
+
+def notes(found: Found) -> List[str]:
+    """What is said below the table."""
+    lines = list(LEGEND) if found.sites else ["no call was looked at"]
+    if found.undeclared:
+        lines.append(f"{units.plural(found.undeclared, 'call')} with operators of the program's own were not looked at: "
+                     "lucid_op_set_elementwise() declares one")
+    return lines
+
+
+def render(found: Found, terminal: Terminal, top: int) -> List[str]:
     """The table of `lucid show`."""
-    head = f"{'reductions':<24}{'called in':<26}{'calls':>8}{'vector':>10}{'differ':>9}{'encoded':>9}{'gain':>7}{'at most':>9}"
-    lines = [terminal.bold(head)]
-    for site in sites[:top]:
-        lines.append(f"  {site.call:<22}{units.plain(site.where)[:25]:<26}{site.calls:>8}{units.size(site.vector):>10}"
-                     f"{100 * site.density:>8.3g}%{100 * site.encoded:>8.3g}%{site.predicted:>7.2f}{site.bound:>9.2f}")
-    if len(sites) > top:
-        lines.append(f"  and {len(sites) - top} more")
-    return lines + ["  gain: time of the library's routine over the sparse one's, predicted for positions that are independent",
-                    "  between ranks; at most: for the same positions everywhere; 1: the library's routine runs"]
+    rows = [cells(site) for site in found.sites[:top]]
+    rows = [(call, where if len(where) <= 32 else where[:31] + "…", *rest) for call, where, *rest in rows]
+    widths = [max(len(row[i]) for row in [HEADS, *rows]) for i in range(len(HEADS))]
+
+    def line(row) -> str:
+        return "  ".join(text.ljust(width) if i < 2 else text.rjust(width) for i, (text, width) in enumerate(zip(row, widths)))
+
+    lines = [terminal.bold(line(HEADS)), *map(line, rows)] if rows else [terminal.bold(HEADS[0])]
+    if len(found.sites) > top:
+        lines.append(f"and {len(found.sites) - top} more")
+    return lines + ["  " + note for note in notes(found)]
+
+
+def as_json(found: Found) -> dict:
+    """The same as values, for `lucid show --format json`."""
+    return {"sites": [site._asdict() for site in found.sites], "undeclared_calls": found.undeclared}

@@ -68,6 +68,8 @@ struct lucid_reduce_user {
 /* Whether the core knows this pair; `user` must live as long as `operator`. */
 LUCID_INTERNAL bool lucid_reduce_operator(MPI_Op op, MPI_Datatype type, struct lucid_reduce_user *user,
                                           struct sparse_operator *operator);
+/* Whether it is an operator of MPI's own. */
+LUCID_INTERNAL bool lucid_reduce_predefined(MPI_Op op);
 
 /* What belongs to a communicator: a private duplicate, the core's state, the parameters. */
 struct lucid_reduce_comm {
@@ -147,7 +149,12 @@ LUCID_INTERNAL void lucid_reduce_hook_progress(void);
 LUCID_INTERNAL bool lucid_reduce_hook_running(void); /* this thread is in the hook: nothing may make progress */
 LUCID_INTERNAL bool lucid_reduce_hook_complete(MPI_Request request);
 
-/* --sparse=measure: looks at the call's input and books it under its call site. */
+/* --sparse=measure: looks at the call's input and books it under its call site. A blocking call begins with _anew(); once the library has
+ * run it, _done() books what it took. */
 LUCID_INTERNAL void lucid_reduce_look(const struct lucid_reduction *reduction, size_t count, const struct sparse_operator *operator);
+LUCID_INTERNAL void lucid_reduce_look_anew(void);
+LUCID_INTERNAL void lucid_reduce_look_done(void);
+/* A call with an operator of the program's own that it has not declared element-wise. */
+LUCID_INTERNAL void lucid_reduce_not_declared(void);
 
 #endif

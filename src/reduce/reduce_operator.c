@@ -61,6 +61,11 @@ static enum sparse_op op_of(MPI_Op op)
     return SPARSE_USER;
 }
 
+bool lucid_reduce_predefined(MPI_Op op)
+{
+    return op_of(op) != SPARSE_USER;
+}
+
 static void apply_user(const void *in, void *inout, size_t count, void *context)
 {
     const struct lucid_reduce_user *user = context;

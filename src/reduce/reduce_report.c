@@ -2,13 +2,16 @@
  * reduce_report.c: LUCID_SPARSE=measure at MPI_Finalize: the call sites of all processes in one file, sparse.json.
  *
  * A call site is named by the file it is in and its offset there, which are the same at every process, and by the function
- * where the dynamic loader knows one. The prediction is the cost model's, with the rates measured on MPI_COMM_WORLD.
+ * where the dynamic loader knows one. The prediction compares what the library took with what the cost model says of the sparse form,
+ * with the rates measured on MPI_COMM_WORLD, for each sort of vectors at a place.
  */
 #include <dlfcn.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../core/json.h"
 #include "../core/log.h"
@@ -20,8 +23,14 @@
 struct record {
     char object[128], function[96], name[32];
     uint64_t offset;
-    int32_t kind;
+    int32_t kind, sort;
+    double least; /* seconds of a call in the library, at the process that waits least for others */
     struct lucid_reduce_figures figures;
+};
+
+/* Seconds of all calls of a place: in the library, and with Lucid. */
+struct prospect {
+    double library, lucid;
 };
 
 static struct record describe(const struct lucid_reduce_site *site)
@@ -31,7 +40,9 @@ static struct record describe(const struct lucid_reduce_site *site)
     memset(&record, 0, sizeof record);
     snprintf(record.name, sizeof record.name, "%s", site->name);
     record.kind = (int32_t)site->kind;
+    record.sort = (int32_t)site->sort;
     record.figures = site->figures;
+    record.least = site->figures.seconds / (double)site->figures.calls;
     record.offset = (uint64_t)(uintptr_t)site->address;
     if (!dladdr(site->address, &info) || !info.dli_fname) return record;
     const char *slash = strrchr(info.dli_fname, '/');
@@ -41,67 +52,120 @@ static struct record describe(const struct lucid_reduce_site *site)
     return record;
 }
 
-static bool same(const struct record *a, const struct record *b)
+static bool same_place(const struct record *a, const struct record *b)
 {
     return a->offset == b->offset && strcmp(a->object, b->object) == 0 && strcmp(a->name, b->name) == 0;
 }
 
-/* Adds up the records of one site. Returns how many sites there are. */
+static void add(struct record *sum, const struct record *more)
+{
+    struct lucid_reduce_figures *to = &sum->figures;
+    const struct lucid_reduce_figures *from = &more->figures;
+    to->calls += from->calls;
+    to->elements += from->elements;
+    to->exceptions += from->exceptions;
+    to->encoded += from->encoded;
+    to->ranks += from->ranks;
+    to->seconds += from->seconds;
+    to->looking += from->looking;
+    if (more->least < sum->least) sum->least = more->least;
+}
+
+/* Adds up the records of one place and sort. Returns how many there are. */
 static size_t add_up(struct record *records, size_t n)
 {
-    size_t sites = 0;
+    size_t kept = 0;
     for (size_t i = 0; i < n; i++) {
         size_t j = 0;
-        while (j < sites && !same(&records[j], &records[i])) j++;
-        if (j == sites) {
-            records[sites++] = records[i];
-            continue;
-        }
-        struct lucid_reduce_figures *sum = &records[j].figures;
-        const struct lucid_reduce_figures *more = &records[i].figures;
-        sum->calls += more->calls;
-        sum->elements += more->elements;
-        sum->exceptions += more->exceptions;
-        sum->encoded += more->encoded;
-        sum->ranks += more->ranks;
+        while (j < kept && !(records[j].sort == records[i].sort && same_place(&records[j], &records[i]))) j++;
+        if (j < kept) add(&records[j], &records[i]);
+        else records[kept++] = records[i];
     }
-    return sites;
+    return kept;
 }
 
-/* Time of the library's routine over that of what the model would choose, for inputs whose positions grow like that. */
-static double gain(const struct record *record, double growth, const struct sparse_parameters *parameters)
+/* What a prediction is made for. */
+struct outlook {
+    double growth;  /* of the inputs' positions */
+    bool asking;    /* the agreement counts */
+    double sharing; /* processes that share a processor */
+};
+
+/* What the memory allows, as the call found it: the inputs have been read, and the result is written. */
+static double least_of(const struct record *record, int ranks)
+{
+    double share = record->kind == SPARSE_REDUCE_SCATTER ? 1.0 / ranks : 1;
+    return record->figures.looking / (double)record->figures.calls * (1 + share);
+}
+
+/* Of one call of a sort. A Reduce's leaves are through before it is done, so that its time is the mean. */
+static struct prospect prospect_of(const struct record *record, const struct outlook *outlook, const struct sparse_parameters *parameters)
 {
     const struct lucid_reduce_figures *f = &record->figures;
+    const enum sparse_kind kind = (enum sparse_kind)record->kind;
     struct sparse_estimate estimate = {.elements = f->elements / f->calls, .size = f->size, .ranks = (int)(f->ranks / f->calls),
-                                       .commutative = true, .density = (double)f->exceptions / (double)f->elements, .growth = growth};
-    if (estimate.elements * estimate.size < parameters->short_bytes) return 1;
-    enum sparse_kind kind = (enum sparse_kind)record->kind;
+                                       .commutative = true, .density = (double)f->exceptions / (double)f->elements,
+                                       .growth = outlook->growth};
+    double took = kind == SPARSE_REDUCE ? f->seconds / (double)f->calls : record->least;
     struct sparse_choice choice = sparse_choose(kind, true, &estimate, parameters, NULL);
-    if (choice.algorithm == SPARSE_LIBRARY) return 1;
-    return sparse_cost(SPARSE_LIBRARY, choice.algorithm, true, &estimate, parameters) /
-           sparse_cost(choice.algorithm, choice.algorithm, choice.dense, &estimate, parameters);
+    if (estimate.elements * estimate.size < parameters->short_bytes || choice.algorithm == SPARSE_LIBRARY) return (struct prospect){took, took};
+    if (took <= 0) took = sparse_cost(SPARSE_LIBRARY, choice.algorithm, true, &estimate, parameters); /* a nonblocking call */
+    double ours = outlook->sharing * (sparse_cost(choice.algorithm, choice.algorithm, choice.dense, &estimate, parameters) +
+                                      (outlook->asking ? sparse_cost_of_asking(&estimate, parameters) : 0));
+    ours = fmax(ours, least_of(record, estimate.ranks));
+    return (struct prospect){took, fmin(ours, took)};
 }
 
-static void write_site(struct lucid_json *json, const struct record *record, const struct sparse_parameters *parameters)
+/* Of all calls of the place of record `first`. */
+static double gain(const struct record *records, size_t n, const struct record *first, const struct outlook *outlook,
+                   const struct sparse_parameters *parameters)
 {
-    const struct lucid_reduce_figures *f = &record->figures;
+    struct prospect all = {0, 0};
+    for (size_t i = 0; i < n; i++) {
+        if (!same_place(first, &records[i])) continue;
+        struct prospect one = prospect_of(&records[i], outlook, parameters);
+        all.library += (double)records[i].figures.calls * one.library;
+        all.lucid += (double)records[i].figures.calls * one.lucid;
+    }
+    return all.lucid > 0 ? all.library / all.lucid : 1;
+}
+
+/* The place of record `first`, with all of its sorts. */
+static void write_site(struct lucid_json *json, const struct record *records, size_t n, const struct record *first,
+                       const struct sparse_parameters *parameters, double sharing)
+{
+    const struct outlook independent = {1, true, sharing}, best = {0, false, 1};
+    struct record sum = *first;
+    for (const struct record *more = first + 1; more < records + n; more++)
+        if (same_place(first, more)) add(&sum, more);
+    const struct lucid_reduce_figures *f = &sum.figures;
+    double predicted = gain(records, n, first, &independent, parameters), bound = gain(records, n, first, &best, parameters);
     lucid_json_open(json, NULL, '{');
-    lucid_json_string(json, "call", record->name);
-    lucid_json_string(json, "object", record->object);
-    lucid_json_string(json, "function", record->function[0] ? record->function : NULL);
-    lucid_json_uint(json, "offset", record->offset);
+    lucid_json_string(json, "call", sum.name);
+    lucid_json_string(json, "object", sum.object);
+    lucid_json_string(json, "function", sum.function[0] ? sum.function : NULL);
+    lucid_json_uint(json, "offset", sum.offset);
     lucid_json_uint(json, "calls", f->calls);
     lucid_json_uint(json, "ranks", f->ranks / f->calls);
     lucid_json_uint(json, "elements", f->elements);
     lucid_json_uint(json, "element_bytes", f->size);
     lucid_json_uint(json, "exceptions", f->exceptions);
     lucid_json_uint(json, "encoded_bytes", f->encoded);
-    lucid_json_seconds(json, "predicted_ratio", gain(record, 1, parameters));
-    lucid_json_seconds(json, "bound_ratio", gain(record, 0, parameters));
+    lucid_json_seconds(json, "library_seconds", f->seconds);
+    lucid_json_seconds(json, "predicted_ratio", predicted);
+    lucid_json_seconds(json, "bound_ratio", bound > predicted ? bound : predicted);
     lucid_json_close(json, '}');
 }
 
-static void write_file(const struct record *records, size_t n, const struct sparse_parameters *parameters)
+static bool is_first(const struct record *records, size_t i)
+{
+    size_t j = 0;
+    while (j < i && !same_place(&records[j], &records[i])) j++;
+    return j == i;
+}
+
+static void write_file(const struct record *records, size_t n, uint64_t undeclared, const struct sparse_parameters *parameters,
+                       double sharing)
 {
     char path[PATH_MAX];
     struct lucid_outfile file;
@@ -112,8 +176,10 @@ static void write_file(const struct record *records, size_t n, const struct spar
     lucid_json_open(&json, NULL, '{');
     lucid_json_uint(&json, "format", 1);
     lucid_json_open(&json, "sites", '[');
-    for (size_t i = 0; i < n; i++) write_site(&json, &records[i], parameters);
+    for (size_t i = 0; i < n; i++)
+        if (is_first(records, i)) write_site(&json, records, n, &records[i], parameters, sharing);
     lucid_json_close(&json, ']');
+    lucid_json_uint(&json, "undeclared_calls", undeclared);
     lucid_json_close(&json, '}');
     fputc('\n', file.stream);
     (void)lucid_outfile_commit(&file);
@@ -148,20 +214,35 @@ static struct record *gather(const struct record *mine, int n, int rank, int siz
     return all;
 }
 
+/* How many processes share a processor of this node: the rates are one process's. */
+static double sharing(void)
+{
+    MPI_Comm node;
+    int size = 1;
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    if (PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node) != MPI_SUCCESS) return 1;
+    PMPI_Comm_size(node, &size);
+    PMPI_Comm_free(&node);
+    return processors > 0 && size > processors ? (double)size / (double)processors : 1;
+}
+
 void lucid_reduce_report(void)
 {
     static struct record mine[LUCID_REDUCE_SITES];
     struct sparse_parameters parameters;
     int n = 0, rank, size;
     size_t total = 0;
+    uint64_t own = lucid_reduce_undeclared(), undeclared = 0;
     for (size_t i = 0; i < LUCID_REDUCE_SITES; i++)
         if (lucid_reduce_sites[i].figures.calls) mine[n++] = describe(&lucid_reduce_sites[i]);
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &size);
+    PMPI_Reduce(&own, &undeclared, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
     struct record *all = gather(mine, n, rank, size, &total);
     struct lucid_reduce_comm *world = size > 1 ? lucid_reduce_comm(MPI_COMM_WORLD) : NULL;
     sparse_parameters_default(&parameters);
     if (world) parameters = world->parameters;
-    if (all) write_file(all, add_up(all, total), &parameters);
+    double shared = sharing();
+    if (all) write_file(all, add_up(all, total), undeclared, &parameters, shared);
     free(all);
 }

@@ -135,6 +135,7 @@ static _Thread_local struct lucid_reduce_comm *passed_on;
 void lucid_reduce_left(void)
 {
     struct lucid_reduce_comm *own = passed_on;
+    if (mode() == MEASURE) lucid_reduce_look_done();
     if (!own) return;
     passed_on = NULL;
     pthread_mutex_lock(&own->lock);
@@ -178,8 +179,9 @@ bool lucid_reduce_is_ours(const struct lucid_reduction *reduction, struct lucid_
     *elements = vector(reduction, size, NULL);
     bool known = lucid_reduce_operator(reduction->op, reduction->type, user, operator);
     if (known) lucid_reduce_again_pair(reduction, operator);
-    if (known && mode() == MEASURE) {
-        lucid_reduce_look(reduction, *elements, operator);
+    if (mode() == MEASURE) {
+        if (known) lucid_reduce_look(reduction, *elements, operator);
+        else if (!lucid_reduce_predefined(reduction->op) && !lucid_op_declared(reduction->op)) lucid_reduce_not_declared();
         return false;
     }
     size_t least = (lucid_params()->sparse_short + operator->size - 1) / operator->size;
@@ -194,6 +196,7 @@ bool lucid_reduce_run(const struct lucid_reduction *reduction, int *rc)
     struct sparse_operator operator;
     size_t elements, *counts;
     int size;
+    if (mode() == MEASURE) lucid_reduce_look_anew();
     if (mode() == ON && !is_tiny(reduction) && lucid_reduce_again(reduction)) {
         passed++;
         return false;

@@ -95,7 +95,7 @@ def test_predicted_gain_is_weighted_by_bytes(lucid, tmp_path):
     def site(calls, gain):
         return {"call": "MPI_Reduce", "function": "f", "object": "x", "offset": 0, "calls": calls, "ranks": 4, "elements": 100 * calls,
                 "element_bytes": 8, "exceptions": calls, "encoded_bytes": 16 * calls, "predicted_ratio": gain, "bound_ratio": gain}
-    one = report(tmp_path, "one", sparse={"sites": [site(1, 4.0), site(3, 1.0)]})
+    one = report(tmp_path, "one", sparse={"format": 1, "sites": [site(1, 4.0), site(3, 1.0)]})
     found = rows(lucid("compare", one, REPORT4, "--format", "json"))
     assert found["sparse_gain"]["a"] == pytest.approx(4 / (1 / 4 + 3)) and found["sparse_gain"]["b"] is None
 

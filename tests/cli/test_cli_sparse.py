@@ -22,9 +22,33 @@ def test_measure_looks_and_changes_nothing(lucid, tmp_path):
     assert (site["elements"], site["element_bytes"], site["exceptions"]) == (30 * 200000, 8, 30 * 200)
     assert 0 < site["encoded_bytes"] < 0.01 * 30 * 200000 * 8
     assert site["bound_ratio"] >= site["predicted_ratio"] >= 1
+    assert site["library_seconds"] > 0
     shown = lucid("show", "lucid-report")
     line = [words for words in map(str.split, shown.out.splitlines()) if words[:1] == ["MPI_Allreduce"]]
-    assert shown.code == 0 and len(line) == 1 and line[0][2] == "30" and "0.1%" in line[0]
+    assert shown.code == 0 and len(line) == 1 and line[0][2:7] == ["30", "1.60", "MB", "0.1", "%"]
+    values = json.loads(lucid("show", "lucid-report", "--format", "json").out)["reductions"]
+    assert values["undeclared_calls"] == 0 and [one["calls"] for one in values["sites"]] == [30]
+    assert lucid("show", "lucid-report", "-o", "page.html").code == 0
+    assert "<th scope=row>MPI_Allreduce</th>" in (tmp_path / "page.html").read_text()
+
+
+def test_measure_tells_sorts_of_vectors_apart(lucid, tmp_path):
+    """A place that is called with thin and with full vectors gains what the thin ones gain: a mean of them would be too dense."""
+    done = lucid("run", "--sparse=measure", "-n", "2", built("cli_swing"))
+    assert done.code == 0
+    found = json.loads((tmp_path / "lucid-report" / "sparse.json").read_text())
+    assert found["undeclared_calls"] == 2 * 3
+    swing, full = sorted(found["sites"], key=lambda site: site["exceptions"] / site["elements"])
+    assert (swing["calls"], full["calls"]) == (2 * 20, 2 * 10) and 0.4 < swing["exceptions"] / swing["elements"] < 0.6
+    assert full["predicted_ratio"] == full["bound_ratio"] == 1 < swing["bound_ratio"]
+    shown = lucid("show", "lucid-report").out
+    assert "6 calls with operators of the program's own were not looked at" in shown
+    assert "MPI_Reduce_scatter_block  " in shown
+
+
+def test_measure_of_a_program_without_reductions(lucid):
+    assert lucid("run", "--sparse=measure", "-n", "2", built("cli_ring")).code == 0
+    assert "reductions\n  no call was looked at\n" in lucid("show", "lucid-report").out
 
 
 def test_sparse_moves_less_and_computes_the_same(lucid, tmp_path):
@@ -40,9 +64,15 @@ def test_sparse_moves_less_and_computes_the_same(lucid, tmp_path):
     assert allreduce_bytes(tmp_path / "always") < 0.05 * allreduce_bytes(tmp_path / "without")
 
 
-@pytest.mark.parametrize("text", ["{", '{"sites": [{}]}', '{"sites": 3}'])
-def test_a_damaged_file_is_named(lucid, tmp_path, text):
+@pytest.mark.parametrize("text, said", [
+    ("{", "damaged, or not a file of lucid run --sparse=measure"),
+    ("[]", "damaged, or not a file of lucid run --sparse=measure"),
+    ('{"format": 1, "sites": [{}]}', "damaged, or not a file of lucid run --sparse=measure"),
+    ('{"format": 1, "sites": 3}', "damaged, or not a file of lucid run --sparse=measure"),
+    ('{"format": 99, "sites": []}', "written by another version of Lucid (format 99, not 1)"),
+])
+def test_a_damaged_file_is_named(lucid, tmp_path, text, said):
     assert lucid("run", "-n", "1", built("cli_tally")).code == 0
     (tmp_path / "lucid-report" / "sparse.json").write_text(text)
     done = lucid("show", "lucid-report")
-    assert done.code == 2 and "sparse.json: not a file of lucid run --sparse=measure" in done.err and done.err.count("\n") == 1
+    assert done.code == 2 and done.err.endswith(f"sparse.json: {said}\n") and done.err.count("\n") == 1

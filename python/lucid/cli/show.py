@@ -60,7 +60,9 @@ def main(arguments) -> int:
     if arguments.output:
         reports.write_whole(arguments.output, _content(report, session, kinds, what, arguments))
     elif arguments.format == "json":
-        json.dump(summary.as_json(session, kinds, arguments.by, arguments.top), sys.stdout, indent=1)
+        values = summary.as_json(session, kinds, arguments.by, arguments.top)
+        found = _reductions(report, arguments)
+        json.dump({**values, "reductions": sparse_sites.as_json(found)} if found else values, sys.stdout, indent=1)
         print()
     else:
         lines = summary_text.render(session, Terminal(), kinds, arguments.by, arguments.top, arguments.order, what)
@@ -68,9 +70,14 @@ def main(arguments) -> int:
     return 0
 
 
+def _reductions(report: str, arguments):
+    """What the reductions of the whole run were given, or None."""
+    return sparse_sites.load(report) if os.path.isdir(report) and arguments.phase is None else None
+
+
 def _sparse(report: str, arguments) -> list:
-    """What the reductions were given, where this was looked at."""
-    found = sparse_sites.load(report) if os.path.isdir(report) and arguments.phase is None else None
+    """The same as lines, where this was looked at."""
+    found = _reductions(report, arguments)
     return ["", *sparse_sites.render(found, Terminal(), arguments.top)] if found else []
 
 

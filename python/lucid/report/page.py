@@ -7,7 +7,7 @@ import json
 import os
 import shlex
 
-from .. import __version__, reports, svg
+from .. import __version__, reports, sparse_sites, svg
 from ..scale import hexadecimal, on_white
 from ..session import Session
 from . import parts, views
@@ -24,8 +24,9 @@ def render(report: str, session: Session, phase, order: str) -> str:
         pages += [views.shown(str(level), f"phase {level}", reports.open_session(report, level), order)
                   for level, _ in reports.phases(report)]
     notes = reports.read_run(directory) if os.path.isfile(os.path.join(directory, "lucid.json")) else None
+    found = sparse_sites.load(directory) if os.path.isdir(report) and phase is None else None
     return document(parts.text(_title(session)),
-                    _body(pages, notes) + _SCRIPT.format(data=_data(pages), script=resource("page.js")))
+                    _body(pages, notes, found) + _SCRIPT.format(data=_data(pages), script=resource("page.js")))
 
 
 def document(title: str, body: str) -> str:
@@ -49,7 +50,7 @@ def _data(pages) -> str:
     return json.dumps(values, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def _body(pages, notes) -> str:
+def _body(pages, notes, found) -> str:
     page = pages[0]
     session, everything = page.session, page.views[0]
     figure = svg.figure(page.grid, page.grid.fold(session.matrix()), "bytes", "", "")
@@ -57,6 +58,7 @@ def _body(pages, notes) -> str:
         title=parts.text(_title(session)), figures=parts.figures(session), sessions=_sessions(pages),
         gallery=parts.gallery(page), figure=figure, traffic=parts.traffic(session), distances=parts.distances(everything),
         pairs=parts.pairs(session, everything), sizes=parts.sizes(everything), topology=parts.topology(session),
+        reductions="" if found is None else parts.reductions(found),
         measured=parts.measured(session), run=parts.run(session, notes), axis=parts.text(page.grid.axis()),
         lines="; lines part the nodes" if page.grid.boundaries() else "",
         whole="" if len(pages) == 1 else "<small>the whole run</small>")
@@ -113,7 +115,7 @@ aria-pressed="true">bytes</button><button type="button" data-by="messages" aria-
 <section><h2>How far it went <small class="what"></small></h2>{distances}
 <h2>Message sizes <small class="what"></small></h2>{sizes}</section>
 </div>
-<section><h2>Topology</h2>{topology}</section>
+{reductions}<section><h2>Topology</h2>{topology}</section>
 <div class="two">
 <section><h2>How it was measured</h2>{measured}</section>
 <section><h2>The run</h2>{run}</section>

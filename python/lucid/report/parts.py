@@ -7,7 +7,7 @@ import shlex
 from html import escape
 from typing import List, Optional, Tuple
 
-from .. import summary, units
+from .. import sparse_sites, summary, units
 from ..session import Session
 from .views import Shown, View
 
@@ -107,6 +107,17 @@ def sizes(view: View) -> str:
                    f"<td>{units.count(value)}</td><td>{units.percent(value, total)}</td></tr>" for label, value in bins)
     return ("<table><thead><tr><th scope=col>size of a message</th><th></th><th scope=col>messages</th>"
             f'<th scope=col>share</th></tr></thead><tbody id="sizes">{body}</tbody></table>')
+
+
+def reductions(found: sparse_sites.Found) -> str:
+    """What the program's reductions are given: a section of its own, where this was looked at."""
+    rows = [sparse_sites.cells(site) for site in found.sites]
+    body = "".join(f"<tr><th scope=row>{text(first)}</th>" + "".join(f"<td>{text(cell)}</td>" for cell in rest) + "</tr>"
+                   for first, *rest in rows)
+    head = "".join(f"<th scope=col>{word}</th>" for word in sparse_sites.HEADS)
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>" if rows else ""
+    notes = text(" ".join(sparse_sites.notes(found)))
+    return f'<section><h2>What reductions are given</h2>{table}<p class="note">{notes}</p></section>\n'
 
 
 def topology(session: Session) -> str:
