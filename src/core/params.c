@@ -96,10 +96,17 @@ static int is_said_by_liblucid(void)
     return first && first != (void *)(uintptr_t)lucid_params;
 }
 
+static bool (*is_anothers)(const char *name);
+
+void lucid_params_leave_out(bool (*others)(const char *name))
+{
+    is_anothers = others;
+}
+
 /* Log lines ask for the level, which is a parameter: so this one writes by itself. */
 static void complain(const char *name, const char *text, const char *range, const char *def)
 {
-    if (is_said_by_liblucid()) return;
+    if ((is_anothers && is_anothers(name)) || is_said_by_liblucid()) return;
     fprintf(stderr, "lucid: error: %s=%s is not valid (%s): using %s\n", name, text, range, def[0] ? def : "none");
 }
 

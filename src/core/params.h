@@ -4,6 +4,7 @@
 #ifndef LUCID_PARAMS_H
 #define LUCID_PARAMS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "visibility.h"
@@ -21,6 +22,9 @@ struct lucid_params {
 
 /** The parameters. The first call reads the environment; a bad value is reported once and its default used. Thread-safe. */
 LUCID_INTERNAL const struct lucid_params *lucid_params(void);
+
+/* Before the first lucid_params(): of which parameters somebody else complains. Components have a copy of this each. */
+LUCID_INTERNAL void lucid_params_leave_out(bool (*others)(const char *name));
 
 /**
  * The parameters from any source of texts. get: the text of a name ("LUCID_LOG"), or NULL; it must live as long as the

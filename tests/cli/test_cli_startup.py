@@ -3,10 +3,11 @@
 import json
 import os
 import shutil
+import subprocess
 
 import pytest
 
-from conftest import DATA, built
+from conftest import DATA, built, environment
 
 COST = {"bytes": 0, "bytes_of_a_process": 0, "ids": 0, "messages": 0, "message_bytes": 0, "seconds": 0.0}
 
@@ -140,3 +141,25 @@ def test_where_both_names_are_given_the_mca_variable_counts(lucid, option, compo
     assert f"lucid: warn: coll/{component}: the MCA variable's 7 is used, not {own}=5" in done.err.splitlines()
     done = lucid("run", "-q", option, "-n", "1", program, env={**env, theirs: "5"})
     assert done.code == 0 and "MCA" not in done.err
+
+
+@pytest.mark.parametrize("option, name, said", [("--startup", "coll_lazy_groups", "0..65536): using 64"), ("--sparse", "coll_sparse_short", "bytes): using 64K")])
+def test_a_bad_mca_variable_is_said_by_its_own_name(lucid, option, name, said):
+    program = built("cli_dups")
+    needs_component()
+    done = lucid("run", "-q", option, "-n", "1", program, env={"OMPI_MCA_" + name: "many"})
+    assert done.code == 0
+    assert [line.partition("error: ")[2] for line in done.err.splitlines()] == [f"MCA variable {name}=many is not valid ({said}"]
+
+
+def test_components_by_themselves_say_it_once():
+    """Without liblucid each component complains of its own parameters."""
+    program = built("cli_dups")
+    needs_component()
+    folder = os.path.abspath(os.path.join(os.path.dirname(os.environ["LUCID_COMMAND"]), "..", "lib", "lucid", "openmpi"))
+    found = subprocess.run(["ompi_info", "--path", "pkglibdir", "--parsable"], capture_output=True, text=True, check=True).stdout
+    env = environment(OMPI_MCA_mca_base_component_path=f"{found.strip().rpartition(':')[2]}:{folder}", LUCID_SPARSE_SHORT="foo", LUCID_LAZY_GROUPS="many")
+    done = subprocess.run([os.environ["LUCID_MPIEXEC"], "-n", "1", program], env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert sorted(done.stderr.splitlines()) == ["lucid: error: LUCID_LAZY_GROUPS=many is not valid (0..65536): using 64",
+                                                "lucid: error: LUCID_SPARSE_SHORT=foo is not valid (bytes): using 64K"]
