@@ -32,7 +32,7 @@ static void register_figures(const mca_base_component_t *component)
     for (size_t i = 0; i < sizeof density_names / sizeof *density_names; i++) {
         char name[64], help[128];
         snprintf(name, sizeof name, "density_below_%s", density_names[i]);
-        snprintf(help, sizeof help, "reductions of which less than this share of the elements stood out (and no less than the one before)");
+        snprintf(help, sizeof help, "reductions of which less than this share of the elements stood out (and no less than the one before; 1: or all)");
         register_figure(component, name, help, &coll_sparse_process.density[i]);
     }
 }
@@ -60,7 +60,8 @@ bool coll_sparse_settings(ompi_communicator_t *comm, struct sparse_parameters *p
         else if (strcmp(word, "always") == 0) parameters->always = true;
         else if (strcmp(word, "dense") == 0) parameters->dense = true;
         else if (sparse_algorithm_named(word) != SPARSE_LIBRARY) parameters->algorithm = sparse_algorithm_named(word);
-        else if (strcmp(word, "auto") != 0) lucid_error("coll/sparse: info key lucid_sparse: '%s' is not known", word);
+        else if (strcmp(word, "auto") != 0)
+            lucid_error("coll/sparse: info key lucid_sparse: '%s' is none of auto, off, always, dense and the algorithms, and is left out", word);
     }
     return on;
 }
