@@ -9,6 +9,7 @@
 #include "sparse_plan.h"
 #include "sparse_state.h"
 #include "sparse_step.h"
+#include "sparse_types.h"
 
 typedef enum sparse_status algorithm_fn(struct sparse_slice *s);
 
@@ -329,7 +330,8 @@ static enum sparse_status run_lanes(struct sparse_collective *c)
 static enum sparse_status finish(struct sparse_collective *c)
 {
     if (c->record.error != SPARSE_NO_ERROR) return SPARSE_FAILED;
-    if (parked(c)) memcpy(c->call.output, parked(c), c->plan.result);
+    const struct sparse_operator *operator = &c->call.operator;
+    if (parked(c)) sparse_copy_data(operator, parked(c), c->call.output, c->plan.result / operator->size);
     if (c->timed) sparse_trials_end(&c->call.state->trials, c->parameters.clock());
     if (!c->choice.dense) sparse_class_learn(c->class, &c->record, c->agreed >= 0);
     return SPARSE_DONE;

@@ -244,3 +244,25 @@ size_t sim_difference(const struct sparse_operator *operator, const void *a, con
     }
     return SIZE_MAX;
 }
+
+void sim_soil(const struct sparse_operator *operator, void *vector, size_t count)
+{
+    char element[SPARSE_MAX_SIZE], *at = vector;
+    for (size_t i = 0; i < count; i++, at += operator->size) {
+        memset(element, (int)(i % 251) + 1, sizeof element);
+        sparse_copy_data(operator, at, element, 1);
+        memcpy(at, element, operator->size);
+    }
+}
+
+bool sim_same_padding(const struct sparse_operator *operator, const void *a, const void *b, size_t count)
+{
+    char element[SPARSE_MAX_SIZE];
+    for (size_t i = 0; i < count; i++) {
+        const char *left = (const char *)a + i * operator->size;
+        memcpy(element, (const char *)b + i * operator->size, operator->size);
+        sparse_copy_data(operator, left, element, 1);
+        if (memcmp(element, left, operator->size) != 0) return false;
+    }
+    return true;
+}

@@ -33,4 +33,8 @@ bool sim_operator_exact(int number); /* brackets do not matter */
 /* The first element that differs, padding aside, or SIZE_MAX. */
 size_t sim_difference(const struct sparse_operator *operator, const void *a, const void *b, size_t count);
 
+/* Something in the padding, which is the program's; and whether two vectors have the same there. */
+void sim_soil(const struct sparse_operator *operator, void *vector, size_t count);
+bool sim_same_padding(const struct sparse_operator *operator, const void *a, const void *b, size_t count);
+
 #endif

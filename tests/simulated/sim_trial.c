@@ -101,6 +101,7 @@ static void make_vector(struct run *run, int rank)
     sim_fill(&run->operator, t->pattern, t->density, t->seed, rank, t->ranks, run->elements, run->input[rank]);
     run->output[rank] = t->in_place ? run->input[rank] : need(malloc(output + 1));
     if (t->fast) return;
+    sim_soil(&run->operator, run->input[rank], run->elements);
     memcpy(run->inputs + (size_t)rank * bytes, run->input[rank], bytes);
     if (!t->in_place) memset(run->output[rank], UNTOUCHED, output);
 }
@@ -171,6 +172,18 @@ static void compare_result(const struct run *run, int rank, const char *expected
     if (sim_difference(&run->operator, run->output[rank], expected, count) != SIZE_MAX) report->wrong++;
 }
 
+/* What lies between the data of a result's elements is the program's. */
+static void look_at_padding(const struct run *run, int rank, struct sim_report *report)
+{
+    size_t size = run->operator.size, count = scatters(run) ? run->counts[rank] : run->elements;
+    const char *before = run->inputs + (size_t)rank * run->elements * size;
+    char *untouched = need(malloc(count * size + 1));
+    if (run->trial->in_place) memcpy(untouched, before, count * size);
+    else memset(untouched, UNTOUCHED, count * size);
+    if (!sim_same_padding(&run->operator, run->output[rank], untouched, count)) report->touched++;
+    free(untouched);
+}
+
 /* Inputs never change; outputs without a result neither, unless the rank has failed. */
 static void look_for_traces(const struct run *run, int rank, struct sim_report *report)
 {
@@ -207,6 +220,7 @@ static void judge(const struct run *run, struct sim_report *report)
         if (has_result(run, r)) {
             if (!expected) expected = expected_of(run, algorithm);
             compare_result(run, r, expected, report);
+            look_at_padding(run, r, report);
         }
         look_for_traces(run, r, report);
     }
