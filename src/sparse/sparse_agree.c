@@ -2,18 +2,38 @@
 /* Agreement: what every rank knows, added up, on all ranks. By recursive doubling, with the fold of sparse_fold.c; where messages between
  * nodes take long, among the nodes' leaders, and up and down a tree within each node: one message in each step for all of its ranks.
  *
+ * A damaged message shows by its checksum. The rank that finds it goes on to the end, so that nobody waits for it here, and what it sends
+ * from then on is void, as is what depends on that.
+ *
  * Cost: (log2 p + 2) alpha, or 2 log2 m of those in a node of m ranks and log2 (p/m) + 2 of those between nodes; 48 bytes a message. */
 #include "sparse_agree.h"
 
 #include "sparse_step.h"
+
+#define MAGIC UINT64_C(0x4c53503353504c33) /* "LSP3", twice */
+
+static uint64_t pair(uint32_t high, uint32_t low)
+{
+    return (uint64_t)high << 32 | low;
+}
+
+/* Products with odd numbers, which do not wait for each other; a changed bit changes the upper half of its own one, whichever it is. */
+uint32_t sparse_terms_seal(const struct sparse_terms *t)
+{
+    uint64_t sum = MAGIC + pair(t->ranks, t->flags) * UINT64_C(0x9e3779b97f4a7c15) +
+                   pair(t->observed, t->took) * UINT64_C(0xbf58476d1ce4e5b9) + t->asked * UINT64_C(0x94d049bb133111eb) +
+                   t->density * UINT64_C(0xd6e8feb86659fd93) + t->growth * UINT64_C(0xa0761d6478bd642f) +
+                   t->per_exception * UINT64_C(0xe7037ed1a0b428db);
+    return (uint32_t)(sum >> 32);
+}
 
 void sparse_agree_init(struct sparse_agreement *a, const struct sparse_transport *transport, int per_node, int tag,
                        struct sparse_record *record, uint32_t flags, struct sparse_times last, double density,
                        const struct sparse_learned *learned)
 {
     *a = (struct sparse_agreement){.transport = transport, .tag = tag, .record = record};
-    a->terms = (struct sparse_terms){.magic = SPARSE_MAGIC, .ranks = 1, .flags = flags, .took = last.took,
-                                    .asked = last.asked, .density = (uint64_t)(density * 0x1p32)};
+    a->terms = (struct sparse_terms){.ranks = 1, .flags = flags, .took = last.took, .asked = last.asked,
+                                    .density = (uint64_t)(density * 0x1p32)};
     if (learned) {
         a->terms.observed = 1;
         a->terms.growth = (uint64_t)(learned->growth * 0x1p20);
@@ -39,6 +59,7 @@ static enum sparse_status listen_to(struct sparse_agreement *a, int peer)
 
 static enum sparse_status tell(struct sparse_agreement *a, int peer)
 {
+    a->terms.seal = sparse_terms_seal(&a->terms);
     int code = a->transport->isend(a->transport->context, &a->terms, sizeof a->terms, peer, a->tag, &a->slot[1].request);
     a->slot[1].active = code == 0;
     a->record->messages++;
@@ -65,20 +86,36 @@ static enum sparse_status wait_for(struct sparse_agreement *a, int peer)
     return a->slot[0].active || a->slot[1].active ? SPARSE_PENDING : SPARSE_DONE;
 }
 
-static bool valid(const struct sparse_agreement *a)
-{
-    return a->slot[0].bytes == sizeof a->received && a->received.magic == SPARSE_MAGIC &&
-           a->received.ranks <= (uint32_t)a->transport->size;
-}
-
-static enum sparse_status take(struct sparse_agreement *a, bool replace, int peer)
+/* `replace`: what all ranks know, from who knows it. */
+static bool valid(const struct sparse_agreement *a, bool replace)
 {
     const struct sparse_terms *other = &a->received;
-    if (!valid(a)) return end(a, SPARSE_CORRUPT, 0, peer);
-    a->record->received += sizeof *other;
+    const uint32_t all = (uint32_t)a->transport->size, others = replace ? all : all - a->terms.ranks;
+    if (a->slot[0].bytes != sizeof *other || other->seal != sparse_terms_seal(other)) return false;
+    if (other->flags & SPARSE_VOID) return true; /* of whoever was left */
+    return other->ranks <= others && (other->ranks == others || !replace) && other->observed <= other->ranks;
+}
+
+/* The messages go on, so that those who wait for them hear of it. */
+static void fail(struct sparse_agreement *a, enum sparse_error error, int peer)
+{
+    if (a->record->error == SPARSE_NO_ERROR) (void)end(a, error, 0, peer);
+    a->terms.flags |= SPARSE_VOID;
+}
+
+static void take(struct sparse_agreement *a, bool replace, int peer)
+{
+    const struct sparse_terms *other = &a->received;
+    const bool fits = valid(a, replace);
+    a->record->received += a->slot[0].bytes;
+    a->heard = peer;
+    if (!fits || other->flags & SPARSE_VOID) {
+        fail(a, fits ? SPARSE_PEER_FAILED : SPARSE_CORRUPT, peer);
+        return;
+    }
     if (replace) {
         a->terms = *other;
-        return SPARSE_DONE;
+        return;
     }
     a->terms.ranks += other->ranks;
     a->terms.flags |= other->flags;
@@ -88,7 +125,6 @@ static enum sparse_status take(struct sparse_agreement *a, bool replace, int pee
     a->terms.density += other->density;
     a->terms.growth += other->growth;
     a->terms.per_exception += other->per_exception;
-    return SPARSE_DONE;
 }
 
 static enum sparse_status climb(struct sparse_agreement *a)
@@ -99,7 +135,7 @@ static enum sparse_status climb(struct sparse_agreement *a)
         if (!sparse_node_has(&a->nodes, a->k)) continue;
         if (listen_to(a, rank + a->k) != SPARSE_DONE) return SPARSE_FAILED;
         STEP_AWAIT(wait_for(a, rank + a->k));
-        if (take(a, false, rank + a->k) != SPARSE_DONE) return SPARSE_FAILED;
+        take(a, false, rank + a->k);
     }
     STEP_END;
 }
@@ -118,17 +154,17 @@ static enum sparse_status meet(struct sparse_agreement *a)
     if (fold->partner >= 0) {
         STEP_AWAIT(fold->self < 0 ? tell(a, peer) : listen_to(a, peer));
         STEP_AWAIT(wait_for(a, peer));
-        if (fold->self >= 0 && take(a, false, peer) != SPARSE_DONE) return SPARSE_FAILED;
+        if (fold->self >= 0) take(a, false, peer);
     }
     for (a->k = 0; fold->self >= 0 && a->k < fold->steps; a->k++) {
         if (exchange(a, next(a)) != SPARSE_DONE) return SPARSE_FAILED;
         STEP_AWAIT(wait_for(a, next(a)));
-        if (take(a, false, next(a)) != SPARSE_DONE) return SPARSE_FAILED;
+        take(a, false, next(a));
     }
     if (fold->partner >= 0) {
         STEP_AWAIT(fold->self < 0 ? listen_to(a, peer) : tell(a, peer));
         STEP_AWAIT(wait_for(a, peer));
-        if (fold->self < 0 && take(a, true, peer) != SPARSE_DONE) return SPARSE_FAILED;
+        if (fold->self < 0) take(a, true, peer);
     }
     STEP_END;
 }
@@ -141,7 +177,7 @@ enum sparse_status sparse_agree(struct sparse_agreement *a)
     if (a->nodes.local > 0) {
         if (exchange(a, above) != SPARSE_DONE) return SPARSE_FAILED;
         STEP_AWAIT(wait_for(a, above));
-        if (take(a, true, above) != SPARSE_DONE) return SPARSE_FAILED;
+        take(a, true, above);
     } else {
         STEP_AWAIT(meet(a));
     }
@@ -150,6 +186,8 @@ enum sparse_status sparse_agree(struct sparse_agreement *a)
         if (tell(a, rank + a->k) != SPARSE_DONE) return SPARSE_FAILED;
         STEP_AWAIT(wait_for(a, rank + a->k));
     }
+    if (a->terms.ranks != (uint32_t)a->transport->size) fail(a, SPARSE_CORRUPT, a->heard);
+    if (a->terms.flags & SPARSE_VOID) return SPARSE_FAILED;
     STEP_END;
 }
 

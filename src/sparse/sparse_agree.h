@@ -16,9 +16,9 @@ struct sparse_times {
     uint32_t asked; /* nanoseconds of a look at the vector, an agreement that all ranks begin together, and the choice */
 };
 
-/* On the wire as it is: all ranks run the same library on the same kind of machine, else `magic` differs. */
+/* On the wire as it is: all ranks run the same library on the same kind of machine, else `seal` differs. */
 struct sparse_terms {
-    uint32_t magic, ranks;     /* SPARSE_MAGIC; ranks that these are the sums of */
+    uint32_t seal, ranks;      /* sparse_terms_seal() of the rest; ranks that these are the sums of */
     uint32_t flags, observed;  /* of any rank, SPARSE_...; ranks that have learned the growth and the bytes */
     uint32_t took, asked;      /* struct sparse_times: the most of any rank */
     uint64_t density, growth, per_exception; /* sums, in 2^-32, 2^-20 and 2^-20 */
@@ -28,9 +28,12 @@ enum {
     SPARSE_CANNOT = 1, /* has no memory */
     SPARSE_STAYS = 2,  /* may not pass the call on */
     SPARSE_STALE = 4,  /* has had nothing to learn from for a while */
+    SPARSE_VOID = 8,   /* has had a damaged message, or heard of one */
 };
 
-#define SPARSE_MAGIC UINT32_C(0x4c535032) /* "LSP2" */
+/* A checksum that begins with a number of our own. Ranks that took different numbers for agreed ones would choose different algorithms:
+ * wait for each other for ever, or add up what does not belong together. One changed bit always shows. */
+uint32_t sparse_terms_seal(const struct sparse_terms *terms);
 
 struct sparse_agreement {
     const struct sparse_transport *transport;
@@ -39,6 +42,7 @@ struct sparse_agreement {
     struct sparse_nodes nodes;
     struct sparse_terms terms, received;
     int resume, inner, k;
+    int heard; /* the last rank that was listened to */
     struct { union sparse_request request; bool active; size_t bytes; } slot[2]; /* receive, send */
 };
 
@@ -47,7 +51,8 @@ void sparse_agree_init(struct sparse_agreement *a, const struct sparse_transport
                        struct sparse_record *record, uint32_t flags, struct sparse_times last, double density,
                        const struct sparse_learned *learned);
 
-/* Resumable. SPARSE_FAILED also for numbers that are none of ours: then this rank cannot know what the others do. */
+/* Resumable. SPARSE_FAILED also for numbers that are none of ours, when the agreement is over: this rank cannot know what the others will
+ * do, but those that it has still had messages for know that it has failed, and fail, too. */
 enum sparse_status sparse_agree(struct sparse_agreement *a);
 
 void sparse_agree_cancel(struct sparse_agreement *a);

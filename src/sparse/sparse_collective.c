@@ -298,6 +298,7 @@ static void begin_lanes(struct sparse_collective *c)
         lane->record = &c->record;
         lane->tag = c->call.tag + 1 + (int)i;
         lane->dense = c->choice.dense;
+        lane->way = (2 * (uint32_t)c->choice.algorithm + c->choice.dense) << 24;
         if (parked(c)) lane->output = parked(c);
         c->next[i] = i;
     }

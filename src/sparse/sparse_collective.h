@@ -27,7 +27,9 @@
  * Failure: SPARSE_FAILED is final; the outcome says what happened. An error of the transport ends the collective on this rank
  * at once (as an error inside the library's own routine does). A message that cannot be decoded, and every rank that hears of
  * it, takes part until the end with empty messages, so that nobody waits for ever; those ranks get SPARSE_FAILED and no output
- * that may be used (part of `output` may be written).
+ * that may be used (part of `output` may be written). A damaged message of the agreement is the exception: whoever finds it, and
+ * hears of it from then on, fails when the agreement is over, for what the others have agreed on is not known; a rank that does not hear
+ * of it waits for these in the reduction, as for one whose transport has failed. The error has to end the job.
  *
  * Memory: everything is allocated in create, before anything is sent. A rank that cannot says so in the first agreement, and
  * all ranks get SPARSE_NOT_OURS from step (SPARSE_FAILED with SPARSE_NO_MEMORY when the call may not be passed on). Where there is

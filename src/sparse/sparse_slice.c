@@ -5,7 +5,7 @@
 #include <string.h>
 
 struct mark {
-    uint32_t part, bytes; /* bytes: with the mark */
+    uint32_t part, bytes; /* part: with s->way; bytes: with the mark */
 };
 _Static_assert(sizeof(struct mark) == SPARSE_MARK, "a mark on the wire");
 
@@ -55,9 +55,9 @@ static void note(struct sparse_run *run, size_t part, size_t at, size_t length)
 }
 
 /* What was written behind the mark becomes the part. */
-static void append(struct sparse_run *run, size_t part, size_t bytes)
+static void append(const struct sparse_slice *s, struct sparse_run *run, size_t part, size_t bytes)
 {
-    struct mark mark = {(uint32_t)part, (uint32_t)(SPARSE_MARK + bytes)};
+    struct mark mark = {s->way + (uint32_t)part, (uint32_t)(SPARSE_MARK + bytes)};
     memcpy(run->base + run->used, &mark, sizeof mark);
     note(run, part, run->used, mark.bytes);
     run->used += mark.bytes;
@@ -96,7 +96,7 @@ void sparse_slice_encode(struct sparse_slice *s, struct sparse_span span, struct
         const struct sparse_layout *layout = &s->layout[part];
         size_t bytes = sparse_encode(layout, 0, layout->blocks, s->input + offset_in(s, part), s->dense,
                                      behind_mark(run, run->used), &s->record->input);
-        append(run, part, bytes);
+        append(s, run, part, bytes);
         s->record->input_bytes += bytes - 16;
     }
 }
@@ -119,7 +119,7 @@ void sparse_slice_merge(struct sparse_slice *s, struct sparse_span span, const s
     for_parts(s, span, part) {
         const struct sparse_layout *layout = &s->layout[part];
         const void *a = behind_mark(left, left->at[part]), *b = behind_mark(right, right->at[part]);
-        append(out, part, sparse_merge(layout, 0, layout->blocks, a, b, s->dense, behind_mark(out, out->used), tally));
+        append(s, out, part, sparse_merge(layout, 0, layout->blocks, a, b, s->dense, behind_mark(out, out->used), tally));
     }
 }
 
@@ -180,7 +180,7 @@ static size_t check_part(const struct sparse_slice *s, size_t part, const char *
     const struct sparse_layout *layout = &s->layout[part];
     if (left < SPARSE_MARK) return 0;
     memcpy(&mark, at, sizeof mark);
-    if (mark.part != (uint32_t)part || mark.bytes < SPARSE_MARK || mark.bytes > left) return 0;
+    if (mark.part != s->way + (uint32_t)part || mark.bytes < SPARSE_MARK || mark.bytes > left) return 0;
     return sparse_check(layout, 0, layout->blocks, at + SPARSE_MARK, mark.bytes - SPARSE_MARK) ? mark.bytes : 0;
 }
 

@@ -4,7 +4,7 @@
  * A large vector is cut into slices that go through the algorithm independently, two at a time, so that one is encoded or
  * merged while the other is on the wire: pipelining without a word of it in the algorithms.
  *
- * A slice is cut into parts, each encoded by itself (sparse_block.h) behind a mark of eight bytes: its number and length.
+ * A slice is cut into parts, each encoded by itself (sparse_block.h) behind a mark of eight bytes: the algorithm, its number and length.
  * Parts are grouped into positions, one per rank that takes part. A message carries the positions base ^ 0, base ^ 1, ...,
  * base ^ (n - 1), n a power of two: a plain range where n divides base, and the order in which a hypercube collects its parts
  * anywhere else. Positions without elements are not sent; a message from a rank that failed has 0 bytes.
@@ -54,6 +54,7 @@ struct sparse_slice {
     char *output;
     int root, tag;
     bool dense, exclusive;
+    uint32_t way;                     /* algorithm and form, in the upper eight bits: of ranks that chose differently nothing is taken */
     bool past;                        /* the result is longer than the caches */
     struct sparse_fold fold;
     struct sparse_nodes nodes;

@@ -24,9 +24,9 @@ struct sim_options {
     double latency, bandwidth; /* seconds; bytes per second; 0: no time passes */
     double work;              /* seconds for a received byte */
     struct sim_network *network; /* instead of latency and bandwidth; without a seed */
-    enum sim_damage damage;   /* done to message number `damaged` (from 0) among those whose tag is at least `damaged_tag` */
+    enum sim_damage damage;   /* done to message number `damaged` (from 0) among those of these tags */
     long damaged;
-    int damaged_tag;
+    int damaged_tag, damaged_last; /* 0: all from the first of them on */
     int breaks;               /* on this rank (from 1; 0: nowhere) the functions return SIM_BROKEN after `breaks_after` calls */
     long breaks_after;
 };
@@ -47,7 +47,7 @@ void sim_destroy(struct sim *sim);
 
 const struct sparse_transport *sim_transport(struct sim *sim, int rank);
 const struct sim_count *sim_count(const struct sim *sim, int rank);
-uint64_t sim_messages(const struct sim *sim); /* whose tag is at least damaged_tag */
+uint64_t sim_messages(const struct sim *sim); /* of the tags that may be damaged */
 
 /* The latest clock; all counters and clocks to zero. */
 double sim_time(const struct sim *sim);

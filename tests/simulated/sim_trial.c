@@ -140,6 +140,10 @@ static void create(struct run *run, int rank)
     run->parameters[rank].allocate = limited_allocate;
     run->parameters[rank].release = limited_release;
     if (t->timed) run->parameters[rank].clock = rank_clock;
+    if (t->astray == rank + 1) {
+        run->parameters[rank].algorithm = t->astray_algorithm;
+        run->parameters[rank].dense = t->astray_dense;
+    }
     goes_on(run, rank, 0);
     run->parameters[rank].memory_context = &run->memory[rank];
     run->again[rank] = rank < t->again && sparse_state_passes(run->states[rank], &run->parameters[rank]);
@@ -184,11 +188,11 @@ static void look_at_padding(const struct run *run, int rank, struct sim_report *
     free(untouched);
 }
 
-/* Inputs never change; outputs without a result neither, unless the rank has failed. */
+/* Inputs never change; outputs without a result neither, unless the rank has failed, or waits for ever. */
 static void look_for_traces(const struct run *run, int rank, struct sim_report *report)
 {
     size_t size = run->operator.size;
-    bool output_may = has_result(run, rank) || run->status[rank] == SPARSE_FAILED;
+    bool output_may = has_result(run, rank) || run->status[rank] == SPARSE_FAILED || run->status[rank] == SPARSE_PENDING;
     const char *before = run->inputs + (size_t)rank * run->elements * size;
     if (!(run->trial->in_place && output_may) && memcmp(run->input[rank], before, run->elements * size) != 0) report->touched++;
     if (run->trial->in_place || output_may) return;
@@ -199,9 +203,13 @@ static void look_for_traces(const struct run *run, int rank, struct sim_report *
         }
 }
 
-static char *expected_of(const struct run *run, enum sparse_algorithm algorithm)
+/* What rank `done` should have come to, by the algorithm that it took. */
+static char *expected_of(const struct run *run, int done)
 {
     const struct sim_trial *t = run->trial;
+    struct sparse_outcome outcome;
+    sparse_collective_outcome(run->collective[done], &outcome);
+    const enum sparse_algorithm algorithm = outcome.algorithm;
     enum sim_tree tree = sim_tree_of(t->kind, algorithm);
     if (tree == SIM_CHAIN) return sim_reference_chain(&run->operator, t->ranks, t->root, run->elements, run->inputs);
     if (tree == SIM_LEADERS) {
@@ -213,12 +221,11 @@ static char *expected_of(const struct run *run, enum sparse_algorithm algorithm)
 
 static void judge(const struct run *run, struct sim_report *report)
 {
-    enum sparse_algorithm algorithm = report->outcome[0].algorithm;
     char *expected = NULL;
     if (run->trial->fast) return;
     for (int r = 0; r < run->trial->ranks; r++) {
         if (has_result(run, r)) {
-            if (!expected) expected = expected_of(run, algorithm);
+            if (!expected) expected = expected_of(run, r);
             compare_result(run, r, expected, report);
             look_at_padding(run, r, report);
         }
@@ -289,7 +296,8 @@ bool sim_trial_run(const struct sim_trial *trial, struct sparse_state **states, 
     struct run run = {.trial = trial, .operator = sim_operator(trial->operator)};
     run.states = states ? states : sim_states_create(trial->ranks);
     options.ranks = trial->ranks;
-    options.damaged_tag = TAG + 1;
+    options.damaged_tag = trial->in_agreement ? TAG : TAG + 1;
+    options.damaged_last = trial->in_agreement ? TAG : 0;
     *report = (struct sim_report){0};
     run.sim = sim_create(&options);
     run.collective = need(calloc(p, sizeof *run.collective));

@@ -16,7 +16,11 @@ struct sim_trial {
     enum sim_pattern pattern;
     double density;
     uint64_t seed;     /* of the vectors */
-    struct sim_options sim; /* `ranks` is filled in */
+    struct sim_options sim; /* `ranks` and the tags are filled in */
+    bool in_agreement; /* what is damaged, and counted as data_messages: the agreement, not what follows */
+    int astray;        /* this rank (from 1; 0: none) takes another algorithm than the others */
+    enum sparse_algorithm astray_algorithm;
+    bool astray_dense;
     struct sparse_parameters parameters;
     int without_memory; /* on this rank (from 1; 0: nowhere) allocations fail after `memory_after` */
     long memory_after;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * sparse_faults_test.c: when things go wrong in a reduction: damaged messages, no memory, a transport that breaks. No rank
- * waits for ever (but for a broken transport's), none has a wrong result, nothing is left behind.
+ * waits for ever (but for a broken transport's, and one that could not hear of a damaged agreement), none has a wrong result, nothing is
+ * left behind.
  */
 #include "sim_trial.h"
+#include "sparse_agree.h"
 #include "unit.h"
 
 static const int some_ranks[] = {2, 3, 5, 8, 13};
@@ -48,6 +50,86 @@ static void test_damage(void **state)
             for (enum sim_damage damage = SIM_TRUNCATE; damage <= SIM_NOISE; damage++)
                 for (int repeat = 0; repeat < (damage == SIM_ANY_BIT ? 10 : 3); repeat++) damage_one(&t, damage, messages, &random);
         }
+}
+
+static void test_every_bit_of_the_agreement(void **state)
+{
+    uint64_t random = 31;
+    for (int repeat = 0; repeat < 20; repeat++) {
+        struct sparse_terms terms;
+        for (size_t i = 0; i < sizeof terms; i++) ((unsigned char *)&terms)[i] = (unsigned char)(sim_random(&random) >> 50);
+        terms.seal = sparse_terms_seal(&terms);
+        for (size_t bit = 0; bit < 8 * sizeof terms; bit++) {
+            struct sparse_terms other = terms;
+            ((unsigned char *)&other)[bit / 8] ^= (unsigned char)(1 << bit % 8);
+            assert_true(other.seal != sparse_terms_seal(&other));
+        }
+    }
+}
+
+/* Who finds it fails, and whoever hears of it; others may wait for these, but have no wrong result. */
+static void test_damaged_agreement(void **state)
+{
+    uint64_t random = 1789;
+    for (int repeat = 0; repeat < 3000; repeat++) {
+        enum sparse_algorithm any = SPARSE_REDUCE_BINOMIAL + (unsigned)(sim_random(&random) >> 33) % (SPARSE_ALGORITHMS - 1);
+        struct sim_report report;
+        struct sim_trial t = trial_of(any, 2 + repeat % 12, sim_random(&random) >> 48);
+        t.parameters.algorithm = SPARSE_LIBRARY; /* chosen, by the numbers of the agreement */
+        t.parameters.short_bytes = 1;
+        t.operator = 1;
+        t.in_agreement = true;
+        assert_true(sim_trial_run(&t, NULL, &report));
+        t.sim.damage = SIM_TRUNCATE + (unsigned)(sim_random(&random) >> 33) % SIM_NOISE;
+        t.sim.damaged = (long)((sim_random(&random) >> 20) % report.data_messages);
+        (void)sim_trial_run(&t, NULL, &report);
+        assert_int_equal(report.wrong, 0);
+        assert_int_equal(report.touched, 0);
+        assert_true(report.failed > 0);
+        assert_true(report.outcome[1].error == SPARSE_CORRUPT || report.outcome[1].error == SPARSE_PEER_FAILED);
+    }
+}
+
+/* What is found on the way up, or at the first ranks to meet, is heard of by all of them. */
+static void test_all_hear_of_a_damaged_agreement(void **state)
+{
+    const struct { int ranks, per_node; } jobs[] = {{3, 1}, {5, 1}, {8, 4}, {13, 4}};
+    for (size_t i = 0; i < COUNT_OF(jobs); i++) {
+        struct sim_report report;
+        struct sim_trial t = trial_of(SPARSE_ALLREDUCE_DOUBLING, jobs[i].ranks, 7);
+        t.parameters.rates.ranks_per_node = jobs[i].per_node;
+        t.sim.seed = 0;
+        t.sim.damage = SIM_ANY_BIT;
+        t.in_agreement = true;
+        (void)sim_trial_run(&t, NULL, &report);
+        assert_false(report.stuck);
+        assert_int_equal(report.failed, jobs[i].ranks);
+        assert_int_equal(report.touched, 0);
+    }
+}
+
+/* A rank that takes another algorithm, or form, than all others, which no agreement should let happen: nobody adds up what does not belong
+ * together, although all messages are well-formed. */
+static void test_one_goes_astray(void **state)
+{
+    for (enum sparse_algorithm a = SPARSE_REDUCE_BINOMIAL; a < SPARSE_ALGORITHMS; a++)
+        for (enum sparse_algorithm other = SPARSE_REDUCE_BINOMIAL; other < SPARSE_ALGORITHMS; other++)
+            for (int ranks = 2; ranks <= 8; ranks++)
+                for (int astray = 1; astray <= 2 * ranks; astray++) {
+                    struct sim_report report;
+                    struct sim_trial t = trial_of(a, ranks, 2);
+                    bool dense = astray > ranks, same = a == other && !dense;
+                    if (t.kind != trial_of(other, ranks, 2).kind || same) continue;
+                    t.operator = 1;
+                    t.root = 0;
+                    t.sim.seed = 0;
+                    t.astray = dense ? astray - ranks : astray;
+                    t.astray_algorithm = other;
+                    t.astray_dense = dense;
+                    (void)sim_trial_run(&t, NULL, &report);
+                    assert_int_equal(report.wrong, 0);
+                    if (a == other) assert_true(report.worst == SPARSE_CORRUPT || report.worst == SPARSE_PEER_FAILED);
+                }
 }
 
 static void test_message_says_what_happened(void **state)
@@ -110,6 +192,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_every_bit_of_the_agreement),
+        cmocka_unit_test(test_damaged_agreement),
+        cmocka_unit_test(test_all_hear_of_a_damaged_agreement),
+        cmocka_unit_test(test_one_goes_astray),
         cmocka_unit_test(test_message_says_what_happened),
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_transport_breaks),
