@@ -334,7 +334,7 @@ static enum sparse_status finish(struct sparse_collective *c)
     const struct sparse_operator *operator = &c->call.operator;
     if (parked(c)) sparse_copy_data(operator, parked(c), c->call.output, c->plan.result / operator->size);
     if (c->timed) sparse_trials_end(&c->call.state->trials, c->parameters.clock());
-    if (!c->choice.dense) sparse_class_learn(c->class, &c->record, c->agreed >= 0);
+    if (!c->choice.dense) sparse_class_learn(c->class, &c->record, operator->size, c->agreed >= 0);
     return SPARSE_DONE;
 }
 

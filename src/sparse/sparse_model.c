@@ -81,8 +81,14 @@ double sparse_growth(double density, double joined, double k)
 {
     if (density <= 0 || density >= 1 || k <= 1 || joined <= density) return 0;
     double middle = independent(density, k, 1), most = fmin(1, k * density);
+    if (joined >= 1 && middle >= 1) return 1; /* as rounded: any growth would do */
     if (joined > middle) return most - middle < 1e-9 ? 1 : 1 + fmin(1, (joined - middle) / (most - middle)) / 2;
     return fmax(0, logarithm(logarithm(1 - joined) / logarithm(1 - density)) / logarithm(k));
+}
+
+double sparse_full(size_t size)
+{
+    return 1 - 0.25 / (double)size; /* a bitmap of eight times that many bits is as long as what it saves */
 }
 
 double sparse_bytes_per_element(const struct sparse_estimate *e, double density, double part_elements, bool dense)

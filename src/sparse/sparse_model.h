@@ -92,6 +92,10 @@ double sparse_union(const struct sparse_estimate *estimate, double k);
 /* The growth that explains a union of `k` ranks of density `joined`. */
 double sparse_growth(double density, double joined, double k);
 
+/* The density from which on a union of elements of `size` bytes is nearly full: not far from it blocks become dense, all of whose elements
+ * count as exceptions. A union that would be so by chance, and is, shows nothing of growth. */
+double sparse_full(size_t size);
+
 /* Bytes that an element of a union of density `density` takes on the wire on average, headers of parts included. */
 double sparse_bytes_per_element(const struct sparse_estimate *estimate, double density, double part_elements, bool dense);
 

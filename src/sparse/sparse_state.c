@@ -72,7 +72,17 @@ void sparse_class_answer(struct sparse_class *class, struct sparse_answer answer
     class->answer = answer;
 }
 
-void sparse_class_learn(struct sparse_class *class, const struct sparse_record *record, bool looked)
+/* Where unions fill up by chance they show that they do, and no more: what is known stays if they would by that, too. */
+static double growth_shown(const struct sparse_class *class, double density, double joined, double ranks, size_t size)
+{
+    const double full = sparse_full(size);
+    struct sparse_estimate e = {.density = density, .growth = 1};
+    if (joined < full || sparse_union(&e, ranks) < full) return sparse_growth(density, joined, ranks);
+    e.growth = class->learned.growth;
+    return class->observed && sparse_union(&e, ranks) >= full ? e.growth : 1;
+}
+
+void sparse_class_learn(struct sparse_class *class, const struct sparse_record *record, size_t size, bool looked)
 {
     const struct sparse_tally *input = &record->input, *joined = &record->joined;
     if (input->elements == 0 || joined->elements == 0 || input->exceptions == 0 || record->joined_ranks <= 1) {
@@ -82,7 +92,7 @@ void sparse_class_learn(struct sparse_class *class, const struct sparse_record *
     class->since = 0;
     double density = (double)input->exceptions / (double)input->elements;
     double union_density = (double)joined->exceptions / (double)joined->elements;
-    struct sparse_learned new = {sparse_growth(density, union_density, record->joined_ranks),
+    struct sparse_learned new = {growth_shown(class, density, union_density, record->joined_ranks, size),
                                  (double)record->input_bytes / (double)input->exceptions};
     if (class->observed && fabs(new.growth - class->learned.growth) < OTHERWISE) {
         new.growth = (new.growth + class->learned.growth) / 2;

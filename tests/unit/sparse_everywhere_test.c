@@ -9,7 +9,7 @@
 #include "sparse_vectors.h"
 #include "unit.h"
 
-#define FORMULAS UINT64_C(0xa0f124490fedf626)
+#define FORMULAS UINT64_C(0xac960faa608d1b0b)
 #define MESSAGES UINT64_C(0x2e2ed153b45abc8f)
 
 /** FNV-1a. */
