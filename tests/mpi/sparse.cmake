@@ -105,6 +105,26 @@ if(TARGET mca_coll_sparse)
   endforeach()
 endif()
 
+# What must not matter to a reduction of coll/sparse. What goes wrong here ends in a hang.
+add_executable(sparse_edges sparse_edges.c)
+target_include_directories(sparse_edges PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+target_link_libraries(sparse_edges PRIVATE MPI::MPI_C)
+
+# lucid_add_sparse_edge_test(CASE NP "2 4" ENV A=B ...)
+function(lucid_add_sparse_edge_test CASE)
+  cmake_parse_arguments(T "" "" "NP;ENV" ${ARGN})
+  foreach(np ${T_NP})
+    set(name mpi.sparse_edge_${CASE}.np${np})
+    add_test(NAME ${name} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np} $<TARGET_FILE:sparse_edges> ${CASE})
+    set_tests_properties(${name} PROPERTIES LABELS "mpi;sparse" TIMEOUT 60 SKIP_RETURN_CODE 77 PROCESSORS 2
+                         ENVIRONMENT "${LUCID_MPI_TEST_ENV};${component};${T_ENV}")
+  endforeach()
+endfunction()
+
+if(TARGET mca_coll_sparse)
+  lucid_add_sparse_edge_test(idup NP 2 4 5)
+endif()
+
 if(LUCID_FORTRAN)
   foreach(way usempi f08)
     string(TOUPPER ${way} upper)

@@ -140,8 +140,11 @@ bool coll_sparse_passes(coll_sparse_module_t *module, const struct coll_sparse_c
 /* Makes the core's description of a call. False: it is not for the core. */
 bool coll_sparse_describe(coll_sparse_module_t *module, const struct coll_sparse_call *call, struct coll_sparse_user *user,
                           struct sparse_call *described);
-/* The first of SPARSE_TAGS tags that no other collective on the communicator has; at all processes the same. */
-int coll_sparse_tag(const coll_sparse_module_t *module);
+/* The first of the SPARSE_TAGS tags of blocking calls: those of the library's own blocking reductions. Messages of a pair and a tag
+ * stay in order, blocking collectives come in one order, and each returns with all its receives matched. Tags from the counter of
+ * nonblocking ones would not be the same everywhere: MPI_Comm_idup draws from it whenever it makes progress. */
+enum { COLL_SPARSE_TAG = MCA_COLL_BASE_TAG_REDUCE - SPARSE_TAGS + 1 };
+_Static_assert(COLL_SPARSE_TAG >= MCA_COLL_BASE_TAG_SCAN, "REDUCE, REDUCE_SCATTER, REDUCE_SCATTER_BLOCK and SCAN follow each other");
 
 /* What became of a call, for the figures; says on the way what went wrong. Returns OMPI_SUCCESS or an error code. */
 int coll_sparse_account(coll_sparse_module_t *module, const struct sparse_collective *run, enum sparse_status status);

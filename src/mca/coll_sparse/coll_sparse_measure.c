@@ -24,7 +24,7 @@ void coll_sparse_measure(coll_sparse_module_t *module)
     struct sparse_rates rates;
     module->measured = true; /* or never */
     if (!module->parameters.clock) return;
-    if (sparse_measure(&module->transport, coll_sparse_tag(module), &surroundings, &rates) != OMPI_SUCCESS) return;
+    if (sparse_measure(&module->transport, COLL_SPARSE_TAG, &surroundings, &rates) != OMPI_SUCCESS) return;
     module->parameters.rates = rates;
     if (module->transport.rank != 0) return;
     lucid_info("coll/sparse: %d ranks, %d a node: scan %.3g, merge %.3g, add %.3g, copy %.3g B/s; within a node %.3g s, %.3g B/s; "

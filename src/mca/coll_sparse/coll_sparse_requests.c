@@ -201,7 +201,7 @@ int coll_sparse_begin(coll_sparse_module_t *module, const struct coll_sparse_cal
         /* the tags of the routine below are those that it would draw now, wherever and whenever the answer is known */
         request->call.may_pass_on = !lucid_ompi_threads() && coll_sparse_below_can(call);
         request->call.unordered = true;
-        request->call.tag = coll_sparse_tag(module);
+        request->call.tag = ompi_coll_base_nbc_reserve_tags(module->comm, SPARSE_TAGS) - SPARSE_TAGS + 1;
         request->below_tag = ompi_coll_base_nbc_reserve_tags(module->comm, COLL_SPARSE_BELOW_TAGS);
         request->mpi_call = *call;
         status = create(request);

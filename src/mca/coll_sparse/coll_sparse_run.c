@@ -6,11 +6,6 @@
 #include "log.h"
 #include "opal/runtime/opal_progress.h"
 
-int coll_sparse_tag(const coll_sparse_module_t *module)
-{
-    return ompi_coll_base_nbc_reserve_tags(module->comm, SPARSE_TAGS) - SPARSE_TAGS + 1;
-}
-
 /* MPI_IN_PLACE: where the input is in the receive buffer. Only a Reduce's root may say so. */
 static const void *input_of(const struct coll_sparse_call *call)
 {
@@ -76,14 +71,11 @@ int coll_sparse_passed(coll_sparse_module_t *module, int rc)
     return rc;
 }
 
-/* A call whose peers may take the longer way, since they name the same datatype otherwise, must leave all as that does. */
 static bool same_again(coll_sparse_module_t *module, const struct coll_sparse_call *call, size_t elements)
 {
     const struct coll_sparse_unseen *last = &module->unseen;
     bool same = call->type == last->type && call->op == last->op && elements == last->elements && call->kind == last->kind;
-    if (!same || !sparse_state_passes(module->state, &module->parameters)) return false;
-    (void)coll_sparse_tag(module);
-    return true;
+    return same && sparse_state_passes(module->state, &module->parameters);
 }
 
 bool coll_sparse_passes(coll_sparse_module_t *module, const struct coll_sparse_call *call)
@@ -114,7 +106,7 @@ int coll_sparse_run(coll_sparse_module_t *module, const struct coll_sparse_call 
     if (!large && !module->parameters.always) return passed();
     if (!module->measured && large) coll_sparse_measure(module);
     pthread_mutex_lock(&module->lock);
-    call.tag = coll_sparse_tag(module);
+    call.tag = COLL_SPARSE_TAG;
     call.blocking = true;
     enum sparse_status status = sparse_collective_create(&call, &run);
     if (status == SPARSE_PENDING) {

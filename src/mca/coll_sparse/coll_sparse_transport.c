@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * coll_sparse_transport.c: the core's messages over Open MPI's PML, on the communicator itself. Their tags are reserved among
- * those of nonblocking collectives, so that they meet nobody else's.
+ * coll_sparse_transport.c: the core's messages over Open MPI's PML, on the communicator itself. Their tags are those
+ * of blocking reductions or reserved among those of nonblocking collectives, so that they meet nobody else's.
  */
 #include "coll_sparse.h"
 

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * sparse_edges.c: what happens around a reduction that must not matter to it, one case for each argument. The processes make progress
+ * at different moments, so that an order which is theirs alone shows.
+ */
+#include <mpi.h>
+
+#include "api_check.h"
+
+#include <unistd.h>
+
+enum { ELEMENTS = 200000 };
+
+static double in[ELEMENTS], out[ELEMENTS];
+static int rank, size;
+
+/* Few are not 0, so that coll/sparse has something to do. */
+static void fill_sparse(void)
+{
+    for (int i = 0; i < ELEMENTS; i++) in[i] = i % 1000 == rank;
+}
+
+static double sparse_at(int i)
+{
+    return i % 1000 < size;
+}
+
+static void look_at(double (*wanted)(int))
+{
+    int wrong = 0;
+    for (int i = 0; i < ELEMENTS; i++) wrong += out[i] != wanted(i);
+    CHECK_EQUAL(wrong, 0);
+}
+
+static void linger(MPI_Request *request, int times)
+{
+    int done;
+    for (int i = 0; i < times; i++) MPI_Test(request, &done, MPI_STATUS_IGNORE);
+}
+
+/* Open MPI's MPI_Comm_idup takes tags of the parent from its progress: at some processes before a blocking call, at others after it. */
+static void idup(void)
+{
+    fill_sparse();
+    for (int round = 0; round < 40; round++) {
+        MPI_Comm child;
+        MPI_Request request;
+        int one = 1, sum = 0;
+        MPI_Comm_idup(MPI_COMM_WORLD, &child, &request);
+        if ((round + rank) % size == 0) usleep(3000);
+        if (rank % 2) linger(&request, 50);
+        for (int i = 0; i < 3; i++) {
+            MPI_Allreduce(in, out, ELEMENTS, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+            look_at(sparse_at);
+        }
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, child);
+        CHECK_EQUAL(sum, size);
+        MPI_Comm_free(&child);
+    }
+}
+
+static const struct edge {
+    const char *name;
+    void (*run)(void);
+} edges[] = {{"idup", idup}};
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    check_rank = rank;
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    int known = 0;
+    for (size_t i = 0; i < sizeof edges / sizeof *edges; i++) {
+        if (argc != 2 || strcmp(argv[1], edges[i].name) != 0) continue;
+        edges[i].run();
+        known = 1;
+    }
+    CHECK(known);
+    const int failed = check_outcome();
+    MPI_Finalize();
+    return failed;
+}
