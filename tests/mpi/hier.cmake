@@ -57,6 +57,9 @@ lucid_add_hier_test(counts_private_map PROGRAM hier_counts NODES 0,0,1,1 ARGS 14
                     ENV OMPI_MCA_coll_hier_shared_map=0)
 lucid_add_hier_test(counts_discovered PROGRAM hier_counts NODES 0,0,1,1 ARGS 200 2 discovered NP 8
                     ENV OMPI_MCA_coll_hier_topology=discover)
+# MPI_Comm_idup under way when a blocking operation is cut
+lucid_add_hier_test(idup PROGRAM sparse_edges NODES 0,0,1,1 ARGS idup NP 4 5 ENV OMPI_MCA_coll_hier_allreduce_ring=1000
+                    OMPI_MCA_coll_hier_allreduce_piece=50000)
 lucid_add_hier_test(threads PROGRAM hier_threads NODES 0,0,1 NP 3 5)
 lucid_add_hier_test(spawn PROGRAM hier_spawn NODES 0,0,1 NP 1 3)
 

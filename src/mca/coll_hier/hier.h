@@ -121,8 +121,7 @@ typedef struct hier_job {
     ompi_communicator_t *comm;
     ompi_op_t *op;
     hier_memory_t area[HIER_AREAS]; /**< TEMP: type and unit only */
-    int tag;                        /**< of the first schedule, the others' below it */
-    int tags;
+    int tag;                        /**< of the first of the chunks under way, the others' below it */
     /** Cut into segments of so many bytes. The ranks' types may differ where only their signatures must agree, so what is cut are
      *  packed bytes: the user's own memory where it is packed already, a copy where not. */
     bool as_bytes;

@@ -107,6 +107,8 @@ void lucid_hier_start_close(void)
     registered = false;
 }
 
+enum { MOST = 1024 }; /* chunks under way, with a tag each */
+
 /* The MPI layer keeps the operator and the types: the request is one of the kind that it expects. */
 int lucid_hier_start(const hier_job_t *job, ompi_request_t **out)
 {
@@ -115,10 +117,10 @@ int lucid_hier_start(const hier_job_t *job, ompi_request_t **out)
     if (!request) return OMPI_ERR_OUT_OF_RESOURCE;
     ompi_request_t *base = &request->super.super;
     lucid_request_begin(&request->super, job->comm);
-    int rc = lucid_hier_prepare(&request->running, job);
+    int rc = lucid_hier_prepare(&request->running, job, MOST);
     if (rc == OMPI_SUCCESS) {
         hier_running_t *running = &request->running;
-        running->job.tag = ompi_coll_base_nbc_reserve_tags(job->comm, running->job.tags);
+        running->job.tag = ompi_coll_base_nbc_reserve_tags(job->comm, running->slots);
         if (go_on(request))
             ompi_request_complete(base, false);
         else

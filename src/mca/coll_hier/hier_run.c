@@ -42,7 +42,7 @@ static int communicate(hier_running_t *running, hier_slot_t *slot, const hier_st
     const hier_memory_t *memory = &running->job.area[step->area];
     size_t count = step->count * memory->unit, size;
     char *data = address(running, slot, step->area, step->offset);
-    int tag = running->job.tag - (running->job.tags > 1 ? slot->schedule.tag % running->job.tags : 0);
+    int tag = running->job.tag - (int)(slot - running->slot);
     ompi_request_t *request;
     ompi_datatype_type_size(memory->type, &size);
     if (step->kind == HIER_SEND) {
@@ -100,7 +100,7 @@ static bool is_done(const hier_running_t *running, hier_slot_t *slot, int *rc)
 static int start(hier_running_t *running, hier_slot_t *slot)
 {
     const hier_memory_t *memory = &running->job.area[HIER_TEMP];
-    hier_plan_build(&running->job.plan, running->next++, &slot->schedule);
+    hier_plan_build(&running->job.plan, slot->chunk, &slot->schedule);
     if (slot->schedule.failed) return OMPI_ERR_OUT_OF_RESOURCE;
     slot->active = true;
     slot->at = 0;
@@ -118,7 +118,7 @@ static int advance(hier_running_t *running, hier_slot_t *slot, bool *moved)
 {
     int rc = OMPI_SUCCESS;
     if (!slot->active) {
-        if (running->next == running->job.plan.chunks) return OMPI_SUCCESS;
+        if (slot->chunk >= running->job.plan.chunks) return OMPI_SUCCESS;
         *moved = true;
         if ((rc = start(running, slot)) != OMPI_SUCCESS) return rc;
     }
@@ -134,6 +134,7 @@ static int advance(hier_running_t *running, hier_slot_t *slot, bool *moved)
     }
     if (slot->requests > 0 && !is_done(running, slot, &rc)) return OMPI_SUCCESS;
     slot->active = false;
+    slot->chunk += running->slots;
     running->done++;
     *moved = true;
     return rc;
@@ -198,7 +199,7 @@ static void cut_ring(hier_job_t *job)
     job->plan.chunk = elements ? elements : 1;
 }
 
-int lucid_hier_prepare(hier_running_t *running, const hier_job_t *job)
+int lucid_hier_prepare(hier_running_t *running, const hier_job_t *job, int most)
 {
     memset(running, 0, sizeof *running);
     running->job = *job;
@@ -208,9 +209,10 @@ int lucid_hier_prepare(hier_running_t *running, const hier_job_t *job)
     if (!hier_plan_prepare(&running->job.plan)) return OMPI_ERR_OUT_OF_RESOURCE;
     int chunks = running->job.plan.chunks, window = lucid_hier.window;
     if (running->job.plan.operation == HIER_ALLGATHER && window < 2 * job->plan.layout->nodes) window = 2 * job->plan.layout->nodes;
+    if (window > most) window = most;
     running->slots = chunks < window ? chunks : window;
     running->slot = running->slots == 1 ? &running->only : calloc((size_t)running->slots, sizeof *running->slot);
-    running->job.tags = chunks < 1024 ? chunks : 1024;
+    for (int i = 0; running->slot && i < running->slots; i++) running->slot[i].chunk = i;
     return running->slot ? OMPI_SUCCESS : OMPI_ERR_OUT_OF_RESOURCE;
 }
 
@@ -232,14 +234,16 @@ int lucid_hier_finish(hier_running_t *running, int rc)
     return rc;
 }
 
+/* Chunks overtake each other, so those under way have a tag each: of all that blocking collectives have, which come in one order and
+ * return with all their receives matched. The counter of nonblocking ones differs between ranks while MPI_Comm_idup is under way. */
+enum { FIRST_TAG = MCA_COLL_BASE_TAG_ALLGATHER, TAGS = FIRST_TAG - MCA_COLL_BASE_TAG_SCATTERV + 1 };
+
 int lucid_hier_run(hier_job_t *job)
 {
     hier_running_t running;
-    int rc = lucid_hier_prepare(&running, job);
+    int rc = lucid_hier_prepare(&running, job, TAGS);
     running.may_wait = running.slots == 1;
-    running.job.tag = lucid_hier_tag(job->plan.operation);
-    /* Chunks overtake each other, so each needs a tag of its own: from those of nonblocking operations, as on all ranks. */
-    if (running.job.tags > 1) running.job.tag = ompi_coll_base_nbc_reserve_tags(job->comm, running.job.tags);
+    running.job.tag = running.slots > 1 ? FIRST_TAG : lucid_hier_tag(job->plan.operation);
     while (rc == OMPI_SUCCESS && running.done < running.job.plan.chunks) {
         bool moved;
         rc = lucid_hier_advance(&running, &moved);
