@@ -8,6 +8,7 @@
 #include LUCID_COMPAT_HEADER
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "ompi/mca/coll/base/coll_base_util.h"
 #include "ompi/op/op.h"
@@ -92,6 +93,9 @@ mca_coll_base_module_t *coll_sparse_query(ompi_communicator_t *comm, int *priori
 
 /* Whether the core knows this pair; `user` must live as long as `operator`. */
 bool coll_sparse_operator(ompi_op_t *op, ompi_datatype_t *type, struct coll_sparse_user *user, struct sparse_operator *operator);
+
+/* A function of liblucid's, or NULL where the program has not loaded it: it may yet do so. */
+void *coll_sparse_lucid(const char *name, _Atomic(void *) *found);
 
 void coll_sparse_transport(ompi_communicator_t *comm, struct sparse_transport *transport);
 

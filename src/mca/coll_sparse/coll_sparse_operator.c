@@ -6,7 +6,6 @@
  */
 #include "coll_sparse.h"
 
-#include <dlfcn.h>
 #include <limits.h>
 
 #include "ompi/op/op.h"
@@ -72,12 +71,8 @@ static void apply_user(const void *in, void *inout, size_t count, void *context)
 
 static bool declared_elementwise(const ompi_op_t *op)
 {
-    static bool (*declared)(const void *);
-    static bool looked;
-    if (!looked) {
-        declared = (bool (*)(const void *))dlsym(RTLD_DEFAULT, "lucid_op_is_elementwise");
-        looked = true;
-    }
+    static _Atomic(void *) found;
+    bool (*declared)(const void *) = (bool (*)(const void *))coll_sparse_lucid("lucid_op_is_elementwise", &found);
     return declared && declared(op);
 }
 

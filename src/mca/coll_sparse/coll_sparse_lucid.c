@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * coll_sparse_lucid.c: what the component and liblucid have to tell each other, where the program has loaded that.
+ */
+#include "coll_sparse.h"
+
+#include <dlfcn.h>
+
+void *coll_sparse_lucid(const char *name, _Atomic(void *) *found)
+{
+    void *function = atomic_load_explicit(found, memory_order_relaxed);
+    if (function) return function;
+    function = dlsym(RTLD_DEFAULT, name);
+    atomic_store_explicit(found, function, memory_order_relaxed);
+    return function;
+}
