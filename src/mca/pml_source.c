@@ -198,6 +198,11 @@ static void nbc_end(MPI_Comm comm, int kind, bool persistent, int64_t token)
     if (comm != MPI_COMM_NULL) lucid_pml_nbc_remember(comm, (int32_t)token, comm->c_nbc_tag, kind, persistent);
 }
 
+static void nbc_tags(MPI_Comm comm, int kind, int first, int count)
+{
+    lucid_pml_nbc_remember(comm, first + count - 1, first - 1, kind, false);
+}
+
 __attribute__((visibility("default"))) const struct lucid_source lucid_source_pml = {
     .name = "pml",
     .built_for = LUCID_OMPI_VERSION,
@@ -207,6 +212,7 @@ __attribute__((visibility("default"))) const struct lucid_source lucid_source_pm
     .deactivate = deactivate,
     .nbc_begin = nbc_begin,
     .nbc_end = nbc_end,
+    .nbc_tags = nbc_tags,
     .window_begin = lucid_pml_library_begin,
     .window_end = lucid_pml_library_end,
     .blind = lucid_pml_blind,

@@ -31,11 +31,13 @@ void lucid_call_collective(const struct lucid_coll_call *call)
 
 /* How deep this thread is in brackets of either sort: only the outermost pair reaches the source. */
 static _Thread_local int nbc_depth;
+static _Thread_local int nbc_kind; /* of the outermost call */
 static _Thread_local int window_depth;
 
 void lucid_call_nbc_begin(MPI_Comm comm, int kind, bool persistent, int64_t *token)
 {
     if (nbc_depth++ > 0) return;
+    nbc_kind = kind;
     if (lucid_source != NULL && lucid_source->nbc_begin != NULL) lucid_source->nbc_begin(comm, kind, persistent, token);
 }
 
@@ -43,6 +45,11 @@ void lucid_call_nbc_end(MPI_Comm comm, int kind, bool persistent, int64_t token)
 {
     if (--nbc_depth > 0) return;
     if (lucid_source != NULL && lucid_source->nbc_end != NULL) lucid_source->nbc_end(comm, kind, persistent, token);
+}
+
+void lucid_nbc_tags(MPI_Comm comm, int first, int count)
+{
+    if (nbc_depth > 0 && lucid_source != NULL && lucid_source->nbc_tags != NULL) lucid_source->nbc_tags(comm, nbc_kind, first, count);
 }
 
 void lucid_call_window_begin(void)

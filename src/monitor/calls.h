@@ -136,6 +136,10 @@ LUCID_INTERNAL void lucid_call_coll_init(MPI_Request request, const struct lucid
 LUCID_INTERNAL void lucid_call_nbc_begin(MPI_Comm comm, int kind, bool persistent, int64_t *token);
 LUCID_INTERNAL void lucid_call_nbc_end(MPI_Comm comm, int kind, bool persistent, int64_t token);
 
+/** For coll/sparse, which looks it up by its name: nonblocking calls that share tags say which they have. A component has the library's
+ *  object of a communicator: in Open MPI the handle is its address. */
+LUCID_INTERNAL void lucid_nbc_tags(MPI_Comm comm, int first, int count);
+
 /** Around window creation; called always; nested as above. */
 LUCID_INTERNAL void lucid_call_window_begin(void);
 LUCID_INTERNAL void lucid_call_window_end(void);

@@ -53,6 +53,9 @@ struct lucid_source {
     void (*nbc_begin)(MPI_Comm comm, int kind, bool persistent, int64_t *token);
     void (*nbc_end)(MPI_Comm comm, int kind, bool persistent, int64_t token);
 
+    /** Such a call has tags, `first` being the lowest, that it did not draw as the MPI library does. May be NULL. */
+    void (*nbc_tags)(MPI_Comm comm, int kind, int first, int count);
+
     /** Around the creation of a window: communicators that appear meanwhile belong to the MPI library. May be NULL. */
     void (*window_begin)(void);
     void (*window_end)(void);

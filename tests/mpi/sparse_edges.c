@@ -59,10 +59,35 @@ static void idup(void)
     }
 }
 
+/* pml/ucx has 24 bits for a tag: tags that go further down are, to it, the program's. */
+static void tags(void)
+{
+    enum { CALLS = 9000, SHORT = 1024 };
+    static char buffer[1 << 16];
+    MPI_Comm comm;
+    MPI_Request any, request;
+    int done;
+    fill_sparse();
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    for (int i = 0; i < CALLS; i++) {
+        MPI_Iallreduce(in, out, SHORT, MPI_DOUBLE, MPI_SUM, comm, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    MPI_Irecv(buffer, sizeof buffer, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &any);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Iallreduce(in, out, SHORT, MPI_DOUBLE, MPI_SUM, comm, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Test(&any, &done, MPI_STATUS_IGNORE);
+    CHECK(!done);
+    MPI_Cancel(&any);
+    MPI_Wait(&any, MPI_STATUS_IGNORE);
+    MPI_Comm_free(&comm);
+}
+
 static const struct edge {
     const char *name;
     void (*run)(void);
-} edges[] = {{"idup", idup}};
+} edges[] = {{"idup", idup}, {"tags", tags}};
 
 int main(int argc, char **argv)
 {

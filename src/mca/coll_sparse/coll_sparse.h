@@ -50,6 +50,8 @@ typedef struct coll_sparse_module_t {
     struct sparse_transport transport;
     struct sparse_state *state;
     struct sparse_parameters parameters; /* the same at all processes */
+    int tags;                            /* the lowest of nonblocking calls' tags; 0: none yet */
+    unsigned begun;                      /* nonblocking calls */
     bool measured;                       /* parameters.rates are this machine's; at all processes or at none */
     pthread_mutex_t lock;                /* of `state` */
 } coll_sparse_module_t;
@@ -96,6 +98,8 @@ bool coll_sparse_operator(ompi_op_t *op, ompi_datatype_t *type, struct coll_spar
 
 /* A function of liblucid's, or NULL where the program has not loaded it: it may yet do so. */
 void *coll_sparse_lucid(const char *name, _Atomic(void *) *found);
+/* Tells liblucid, if it is there, that messages of these tags, the first being the lowest, belong to the call that the program makes. */
+void coll_sparse_tell_tags(ompi_communicator_t *comm, int first, int count);
 
 void coll_sparse_transport(ompi_communicator_t *comm, struct sparse_transport *transport);
 
@@ -110,7 +114,7 @@ int coll_sparse_run(coll_sparse_module_t *module, const struct coll_sparse_call 
 int coll_sparse_passed(coll_sparse_module_t *module, int rc);
 
 /* The module below runs a call that was found to be dense (coll_sparse_below.c). Its tags were reserved when the program made it. */
-enum { COLL_SPARSE_BELOW_TAGS = 1024 };
+enum { COLL_SPARSE_BELOW_TAGS = 1 }; /* libnbc's */
 bool coll_sparse_below_can(const struct coll_sparse_call *call);
 int coll_sparse_below_start(coll_sparse_module_t *module, const struct coll_sparse_call *call, int tag, ompi_request_t **request);
 

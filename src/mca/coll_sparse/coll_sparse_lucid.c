@@ -13,3 +13,11 @@ void *coll_sparse_lucid(const char *name, _Atomic(void *) *found)
     atomic_store_explicit(found, function, memory_order_relaxed);
     return function;
 }
+
+/* The source of the traffic knows the tags that a call has drawn from the communicator's counter, but not those that are used again. */
+void coll_sparse_tell_tags(ompi_communicator_t *comm, int first, int count)
+{
+    static _Atomic(void *) found;
+    void (*tell)(ompi_communicator_t *, int, int) = (void (*)(ompi_communicator_t *, int, int))coll_sparse_lucid("lucid_nbc_tags", &found);
+    if (tell) tell(comm, first, count);
+}

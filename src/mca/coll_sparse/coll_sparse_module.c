@@ -13,6 +13,8 @@ static void module_construct(coll_sparse_module_t *module)
     module->comm = NULL;
     module->state = NULL;
     module->measured = false;
+    module->tags = 0;
+    module->begun = 0;
     module->unseen = (struct coll_sparse_unseen){0};
     pthread_mutex_init(&module->lock, NULL);
 }

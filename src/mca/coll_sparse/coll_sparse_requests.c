@@ -190,6 +190,20 @@ static coll_sparse_request_t *make(coll_sparse_module_t *module, bool persistent
     return request;
 }
 
+/* Nonblocking calls share a block of tags, reserved by the first, which is the same call everywhere. Were each to have its own, they would
+ * leave the 24 bits that pml/ucx has for a tag, and a receive of the program's with MPI_ANY_TAG would match their messages. More than
+ * so many calls of one communicator are not expected to be under way at once. A persistent call keeps its tags for ever. */
+enum { CALLS = 1000 };
+
+static int tag_of(coll_sparse_module_t *module, bool persistent)
+{
+    if (persistent) return ompi_coll_base_nbc_reserve_tags(module->comm, SPARSE_TAGS) - SPARSE_TAGS + 1;
+    if (module->tags == 0) module->tags = ompi_coll_base_nbc_reserve_tags(module->comm, CALLS * SPARSE_TAGS) - CALLS * SPARSE_TAGS + 1;
+    int tag = module->tags + (int)(module->begun++ % CALLS) * SPARSE_TAGS;
+    coll_sparse_tell_tags(module->comm, tag, SPARSE_TAGS);
+    return tag;
+}
+
 /* Whether a persistent call is the core's is decided once, by a run that is thrown away before its first message. */
 int coll_sparse_begin(coll_sparse_module_t *module, const struct coll_sparse_call *call, bool persistent, ompi_request_t **handle)
 {
@@ -201,7 +215,7 @@ int coll_sparse_begin(coll_sparse_module_t *module, const struct coll_sparse_cal
         /* the tags of the routine below are those that it would draw now, wherever and whenever the answer is known */
         request->call.may_pass_on = !lucid_ompi_threads() && coll_sparse_below_can(call);
         request->call.unordered = true;
-        request->call.tag = ompi_coll_base_nbc_reserve_tags(module->comm, SPARSE_TAGS) - SPARSE_TAGS + 1;
+        request->call.tag = tag_of(module, persistent);
         request->below_tag = ompi_coll_base_nbc_reserve_tags(module->comm, COLL_SPARSE_BELOW_TAGS);
         request->mpi_call = *call;
         status = create(request);
