@@ -24,6 +24,16 @@ static double sparse_at(int i)
     return i % 1000 < size;
 }
 
+static void fill_dense(void)
+{
+    for (int i = 0; i < ELEMENTS; i++) in[i] = i * 0.5 + rank;
+}
+
+static double dense_at(int i)
+{
+    return size * (i * 0.5) + size * (size - 1) / 2.0;
+}
+
 static void look_at(double (*wanted)(int))
 {
     int wrong = 0;
@@ -84,10 +94,30 @@ static void tags(void)
     MPI_Comm_free(&comm);
 }
 
+/* That a nonblocking call is dense is known at some processes before the communicator's first blocking operation, at others after it. */
+static void behind(void)
+{
+    fill_dense();
+    for (int round = 0; round < 30; round++) {
+        MPI_Comm comm;
+        MPI_Request request;
+        int own = round, all[64];
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        MPI_Iallreduce(in, out, ELEMENTS, MPI_DOUBLE, MPI_SUM, comm, &request);
+        if ((rank + round) % 2) linger(&request, 200);
+        MPI_Allgather(&own, 1, MPI_INT, all, 1, MPI_INT, comm);
+        MPI_Bcast(&own, 1, MPI_INT, 0, comm);
+        MPI_Barrier(comm);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        look_at(dense_at);
+        MPI_Comm_free(&comm);
+    }
+}
+
 static const struct edge {
     const char *name;
     void (*run)(void);
-} edges[] = {{"idup", idup}, {"tags", tags}};
+} edges[] = {{"idup", idup}, {"tags", tags}, {"behind", behind}};
 
 int main(int argc, char **argv)
 {

@@ -50,6 +50,7 @@ typedef struct coll_sparse_module_t {
     struct sparse_transport transport;
     struct sparse_state *state;
     struct sparse_parameters parameters; /* the same at all processes */
+    bool late[SPARSE_KINDS];             /* what is below may start a nonblocking call late, see coll_sparse_below.c */
     int tags;                            /* the lowest of nonblocking calls' tags; 0: none yet */
     unsigned begun;                      /* nonblocking calls */
     bool measured;                       /* parameters.rates are this machine's; at all processes or at none */
@@ -115,7 +116,8 @@ int coll_sparse_passed(coll_sparse_module_t *module, int rc);
 
 /* The module below runs a call that was found to be dense (coll_sparse_below.c). Its tags were reserved when the program made it. */
 enum { COLL_SPARSE_BELOW_TAGS = 1 }; /* libnbc's */
-bool coll_sparse_below_can(const struct coll_sparse_call *call);
+void coll_sparse_below_look(coll_sparse_module_t *module);
+bool coll_sparse_below_can(const coll_sparse_module_t *module, const struct coll_sparse_call *call);
 int coll_sparse_below_start(coll_sparse_module_t *module, const struct coll_sparse_call *call, int tag, ompi_request_t **request);
 
 /* Begins (nonblocking) or prepares (persistent) a call; the same results. Takes the counts over if it is not passed on. */

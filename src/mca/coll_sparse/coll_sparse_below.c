@@ -7,10 +7,33 @@
  */
 #include "coll_sparse.h"
 
-/* The counts of a Reduce_scatter are the program's, in the form of this Open MPI. */
-bool coll_sparse_below_can(const struct coll_sparse_call *call)
+#include <string.h>
+
+/* Libnbc looks at nothing but the call, its tag and its settings. Another may decide by what it knows at that moment, as coll/hier
+ * does by whether the communicator has had a blocking call: its processes would not do the same. */
+static bool is_libnbc(const ompi_communicator_t *comm, const mca_coll_base_module_t *module)
 {
-    return call->counts == NULL;
+    const mca_coll_base_avail_coll_t *one;
+    OPAL_LIST_FOREACH(one, comm->c_coll->module_list, mca_coll_base_avail_coll_t) {
+        if (one->ac_module == module) return strcmp(one->ac_component_name, "libnbc") == 0;
+    }
+    return false;
+}
+
+void coll_sparse_below_look(coll_sparse_module_t *module)
+{
+    const struct coll_sparse_below *below = &module->below;
+    module->late[SPARSE_REDUCE] = is_libnbc(module->comm, below->coll_ireduce_module);
+    module->late[SPARSE_ALLREDUCE] = is_libnbc(module->comm, below->coll_iallreduce_module);
+    module->late[SPARSE_REDUCE_SCATTER] = is_libnbc(module->comm, below->coll_ireduce_scatter_block_module);
+    module->late[SPARSE_SCAN] = is_libnbc(module->comm, below->coll_iscan_module);
+    module->late[SPARSE_EXSCAN] = is_libnbc(module->comm, below->coll_iexscan_module);
+}
+
+/* The counts of a Reduce_scatter are the program's, in the form of this Open MPI. */
+bool coll_sparse_below_can(const coll_sparse_module_t *module, const struct coll_sparse_call *call)
+{
+    return call->counts == NULL && module->late[call->kind];
 }
 
 #define START(api, ...) (module->below.coll_##api(__VA_ARGS__, request, module->below.coll_##api##_module))

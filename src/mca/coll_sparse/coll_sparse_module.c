@@ -51,6 +51,7 @@ static int enable(mca_coll_base_module_t *super, ompi_communicator_t *comm)
 #define TAKE(api) LUCID_OMPI_COLL_TAKE(comm, &module->below, super, api);
     COLL_SPARSE_SLOTS(TAKE)
 #undef TAKE
+    coll_sparse_below_look(module);
     return OMPI_SUCCESS;
 }
 

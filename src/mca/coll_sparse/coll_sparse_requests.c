@@ -213,7 +213,7 @@ int coll_sparse_begin(coll_sparse_module_t *module, const struct coll_sparse_cal
     enum sparse_status status = SPARSE_NOT_OURS;
     if (coll_sparse_describe(module, call, &request->user, &request->call)) {
         /* the tags of the routine below are those that it would draw now, wherever and whenever the answer is known */
-        request->call.may_pass_on = !lucid_ompi_threads() && coll_sparse_below_can(call);
+        request->call.may_pass_on = !lucid_ompi_threads() && coll_sparse_below_can(module, call);
         request->call.unordered = true;
         request->call.tag = tag_of(module, persistent);
         request->below_tag = ompi_coll_base_nbc_reserve_tags(module->comm, COLL_SPARSE_BELOW_TAGS);
