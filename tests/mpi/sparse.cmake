@@ -123,6 +123,7 @@ endfunction()
 
 if(TARGET mca_coll_sparse)
   lucid_add_sparse_edge_test(idup NP 2 4 5)
+  lucid_add_sparse_edge_test(freed NP 2 4 5)
   lucid_add_sparse_edge_test(tags NP 2 ENV LUCID_SPARSE_ALWAYS=1 OMPI_MCA_pml=ucx,ob1 OMPI_MCA_pml_ucx_priority=100
                              OMPI_MCA_pml_ucx_tls=any OMPI_MCA_pml_ucx_devices=any) # without UCX there is nothing to be seen
   if(TARGET mca_coll_hier)

@@ -114,10 +114,31 @@ static void behind(void)
     }
 }
 
+/* A communicator may be freed while a call on it is under way. */
+static void freed(void)
+{
+    static double before[ELEMENTS];
+    fill_sparse();
+    for (int round = 0; round < 30; round++) {
+        MPI_Comm comm, other;
+        MPI_Request requests[2];
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        if ((round + rank) % size == 0) usleep(2000);
+        MPI_Iallreduce(in, out, ELEMENTS, MPI_DOUBLE, MPI_SUM, comm, &requests[0]);
+        MPI_Iexscan(in, before, ELEMENTS, MPI_DOUBLE, MPI_SUM, comm, &requests[1]);
+        MPI_Comm_free(&comm);
+        MPI_Comm_dup(MPI_COMM_SELF, &other); /* takes the memory, maybe */
+        if ((round + rank) % size == 1) usleep(2000);
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+        MPI_Comm_free(&other);
+        look_at(sparse_at);
+    }
+}
+
 static const struct edge {
     const char *name;
     void (*run)(void);
-} edges[] = {{"idup", idup}, {"tags", tags}, {"behind", behind}};
+} edges[] = {{"idup", idup}, {"tags", tags}, {"behind", behind}, {"freed", freed}};
 
 int main(int argc, char **argv)
 {

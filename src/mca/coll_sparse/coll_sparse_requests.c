@@ -136,9 +136,11 @@ static int request_cancel(ompi_request_t *request, int complete)
 static void dispose(coll_sparse_request_t *request)
 {
     OMPI_REQUEST_FINI(&request->super.super);
+    ompi_communicator_t *comm = request->module->comm;
     free(request->counts);
     OBJ_RELEASE(request->module);
     OBJ_RELEASE(request);
+    OBJ_RELEASE(comm); /* the last one takes the module down as MPI_Comm_free would have */
 }
 
 static int request_free(ompi_request_t **handle)
@@ -187,6 +189,7 @@ static coll_sparse_request_t *make(coll_sparse_module_t *module, bool persistent
     request->super.super.req_mpi_object.comm = module->comm;
     request->module = module;
     OBJ_RETAIN(module);
+    OBJ_RETAIN(module->comm); /* a program may free it meanwhile */
     return request;
 }
 
