@@ -6,6 +6,7 @@
 
 #include "api_check.h"
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 enum { ELEMENTS = 200000 };
@@ -135,10 +136,47 @@ static void freed(void)
     }
 }
 
+static void add_behind(void *operand, void *inout, int *count, MPI_Datatype *type)
+{
+    const double *more = (double *)operand + 1;
+    double *sum = (double *)inout + 1;
+    for (int i = 0; i < *count; i++) sum[i] += more[i];
+}
+
+/* Liblucid, where it is loaded, tells the component. */
+static void declare(MPI_Op op)
+{
+    int (*tell)(MPI_Op) = (int (*)(MPI_Op))dlsym(RTLD_DEFAULT, "lucid_op_set_elementwise");
+    CHECK(tell != NULL && tell(op) == 0);
+}
+
+/* The data of a type may begin behind its lower bound. */
+static void bounds(void)
+{
+    const int one = 1;
+    const MPI_Aint behind_bound = sizeof(double);
+    MPI_Datatype block, type;
+    MPI_Op op;
+    fill_sparse();
+    MPI_Type_create_hindexed(1, &one, &behind_bound, MPI_DOUBLE, &block);
+    MPI_Type_create_resized(block, 0, sizeof(double), &type);
+    MPI_Type_commit(&type);
+    MPI_Op_create(add_behind, 1, &op);
+    declare(op);
+    out[0] = -1;
+    MPI_Allreduce(in, out, ELEMENTS - 1, type, op, MPI_COMM_WORLD);
+    CHECK(out[0] == -1);
+    out[0] = sparse_at(0);
+    look_at(sparse_at);
+    MPI_Op_free(&op);
+    MPI_Type_free(&type);
+    MPI_Type_free(&block);
+}
+
 static const struct edge {
     const char *name;
     void (*run)(void);
-} edges[] = {{"idup", idup}, {"tags", tags}, {"behind", behind}, {"freed", freed}};
+} edges[] = {{"idup", idup}, {"tags", tags}, {"behind", behind}, {"freed", freed}, {"bounds", bounds}};
 
 int main(int argc, char **argv)
 {

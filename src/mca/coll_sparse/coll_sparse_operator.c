@@ -76,13 +76,16 @@ static bool declared_elementwise(const ompi_op_t *op)
     return declared && declared(op);
 }
 
-/* Elements lie one behind the other, without holes. */
+/* Elements lie one behind the other, without holes, and begin where the buffer does: a resized type's data may lie elsewhere than its
+ * bounds say. */
 static bool contiguous(const ompi_datatype_t *type, size_t *size)
 {
-    ptrdiff_t lower, extent;
+    ptrdiff_t lower, extent, true_lower, true_extent;
     opal_datatype_type_size(&type->super, size);
     opal_datatype_get_extent(&type->super, &lower, &extent);
-    return *size != 0 && lower == 0 && extent == (ptrdiff_t)*size && opal_datatype_is_contiguous_memory_layout(&type->super, 2);
+    opal_datatype_get_true_extent(&type->super, &true_lower, &true_extent);
+    return *size != 0 && lower == 0 && true_lower == 0 && extent == (ptrdiff_t)*size && true_extent == extent
+           && opal_datatype_is_contiguous_memory_layout(&type->super, 2);
 }
 
 /* A predefined pair such as MPI_DOUBLE_INT has a hole at its end; the core knows its layout. */
