@@ -108,6 +108,7 @@ endif()
 # What must not matter to a reduction of coll/sparse. What goes wrong here ends in a hang.
 add_executable(sparse_edges sparse_edges.c)
 target_include_directories(sparse_edges PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+target_compile_definitions(sparse_edges PRIVATE ${pmpi_definitions})
 target_link_libraries(sparse_edges PRIVATE MPI::MPI_C ${CMAKE_DL_LIBS})
 
 # lucid_add_sparse_edge_test(CASE NP "2 4" ENV A=B ... [PRELOAD])
@@ -129,6 +130,9 @@ if(TARGET mca_coll_sparse)
   lucid_add_sparse_edge_test(idup NP 2 4 5)
   lucid_add_sparse_edge_test(freed NP 2 4 5)
   lucid_add_sparse_edge_test(bounds NP 2 4 PRELOAD)
+  if("${pmpi_definitions}" MATCHES TEST_PERSISTENT)
+    lucid_add_sparse_edge_test(kept NP 2 4 PRELOAD)
+  endif()
   lucid_add_sparse_edge_test(tags NP 2 ENV LUCID_SPARSE_ALWAYS=1 OMPI_MCA_pml=ucx,ob1 OMPI_MCA_pml_ucx_priority=100
                              OMPI_MCA_pml_ucx_tls=any OMPI_MCA_pml_ucx_devices=any) # without UCX there is nothing to be seen
   if(TARGET mca_coll_hier)

@@ -3,6 +3,9 @@
  * at different moments, so that an order which is theirs alone shows.
  */
 #include <mpi.h>
+#if __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
 
 #include "api_check.h"
 
@@ -173,10 +176,65 @@ static void bounds(void)
     MPI_Type_free(&block);
 }
 
+#if defined(TEST_PERSISTENT)
+#define GLUE(a, b) a##b
+#define NAMED(prefix, name) GLUE(prefix, name)
+
+static void add(void *operand, void *inout, int *count, MPI_Datatype *type)
+{
+    for (int i = 0; i < 2 * *count; i++) ((double *)inout)[i] += ((const double *)operand)[i];
+}
+
+static void spoil(void *operand, void *inout, int *count, MPI_Datatype *type)
+{
+    for (int i = 0; i < 2 * *count; i++) ((double *)inout)[i] = -1;
+}
+
+/* A persistent call keeps what the program frees; others take the memory, maybe. */
+static void kept(void)
+{
+    enum { OTHERS = 8 };
+    MPI_Comm comm;
+    MPI_Datatype type, other_type[OTHERS];
+    MPI_Op op, other_op[OTHERS];
+    MPI_Request request;
+    fill_sparse();
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Type_contiguous(2, MPI_DOUBLE, &type);
+    MPI_Type_commit(&type);
+    MPI_Op_create(add, 1, &op);
+    declare(op);
+    NAMED(TEST_PERSISTENT, Allreduce_init)(in, out, ELEMENTS / 2, type, op, comm, MPI_INFO_NULL, &request);
+    MPI_Op_free(&op);
+    MPI_Type_free(&type);
+    MPI_Comm_free(&comm);
+    for (int i = 0; i < OTHERS; i++) {
+        MPI_Op_create(spoil, 1, &other_op[i]);
+        MPI_Type_contiguous(3, MPI_INT, &other_type[i]);
+        MPI_Type_commit(&other_type[i]);
+    }
+    for (int round = 0; round < 5; round++) {
+        MPI_Start(&request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        look_at(sparse_at);
+    }
+    MPI_Request_free(&request);
+    for (int i = 0; i < OTHERS; i++) {
+        MPI_Op_free(&other_op[i]);
+        MPI_Type_free(&other_type[i]);
+    }
+}
+#endif
+
 static const struct edge {
     const char *name;
     void (*run)(void);
-} edges[] = {{"idup", idup}, {"tags", tags}, {"behind", behind}, {"freed", freed}, {"bounds", bounds}};
+} edges[] = {
+#if defined(TEST_PERSISTENT)
+    {"kept", kept},
+#endif
+    {"idup", idup}, {"tags", tags}, {"behind", behind}, {"freed", freed}, {"bounds", bounds},
+};
 
 int main(int argc, char **argv)
 {

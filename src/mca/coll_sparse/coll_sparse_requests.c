@@ -8,13 +8,13 @@
 #include "opal/runtime/opal_progress.h"
 
 typedef struct coll_sparse_request_t {
-    ompi_coll_base_nbc_request_t super; /* MPI_Ix keeps the operator and the datatype alive in it */
+    ompi_coll_base_nbc_request_t super;
     coll_sparse_module_t *module;
     struct coll_sparse_user user;
     struct sparse_call call;
     struct sparse_collective *run; /* while it is active */
     size_t *counts;
-    struct coll_sparse_call mpi_call; /* for the module below, */
+    struct coll_sparse_call mpi_call; /* its operator and datatype are kept; for the module below, */
     int below_tag;
     ompi_request_t *below;            /* while it runs the call */
     struct coll_sparse_request_t *next;
@@ -133,10 +133,26 @@ static int request_cancel(ompi_request_t *request, int complete)
     return MPI_ERR_REQUEST;
 }
 
+/* A program may free its operator and its datatype meanwhile. The MPI layer keeps a nonblocking call's, but not a persistent one's. */
+static void keep(const struct coll_sparse_call *call)
+{
+    if (!ompi_op_is_intrinsic(call->op)) OBJ_RETAIN(call->op);
+    if (!ompi_datatype_is_predefined(call->type)) OBJ_RETAIN(call->type);
+}
+
+static void let_go(const struct coll_sparse_call *call)
+{
+    ompi_op_t *op = call->op;
+    ompi_datatype_t *type = call->type;
+    if (!ompi_op_is_intrinsic(op)) OBJ_RELEASE(op);
+    if (!ompi_datatype_is_predefined(type)) OBJ_RELEASE(type);
+}
+
 static void dispose(coll_sparse_request_t *request)
 {
     OMPI_REQUEST_FINI(&request->super.super);
     ompi_communicator_t *comm = request->module->comm;
+    let_go(&request->mpi_call);
     free(request->counts);
     OBJ_RELEASE(request->module);
     OBJ_RELEASE(request);
@@ -181,7 +197,7 @@ void coll_sparse_requests_close(void)
     registered = false;
 }
 
-static coll_sparse_request_t *make(coll_sparse_module_t *module, bool persistent)
+static coll_sparse_request_t *make(coll_sparse_module_t *module, const struct coll_sparse_call *call, bool persistent)
 {
     coll_sparse_request_t *request = OBJ_NEW(coll_sparse_request_t);
     if (!request) return NULL;
@@ -190,6 +206,8 @@ static coll_sparse_request_t *make(coll_sparse_module_t *module, bool persistent
     request->module = module;
     OBJ_RETAIN(module);
     OBJ_RETAIN(module->comm); /* a program may free it meanwhile */
+    request->mpi_call = *call;
+    keep(call);
     return request;
 }
 
@@ -211,7 +229,7 @@ static int tag_of(coll_sparse_module_t *module, bool persistent)
 int coll_sparse_begin(coll_sparse_module_t *module, const struct coll_sparse_call *call, bool persistent, ompi_request_t **handle)
 {
     if (!coll_sparse_process.nonblocking || coll_sparse_short(module, coll_sparse_elements(module, call), call->type)) return COLL_SPARSE_PASS;
-    coll_sparse_request_t *request = make(module, persistent);
+    coll_sparse_request_t *request = make(module, call, persistent);
     if (!request) return OMPI_ERR_OUT_OF_RESOURCE; /* alone, it may not be passed on */
     enum sparse_status status = SPARSE_NOT_OURS;
     if (coll_sparse_describe(module, call, &request->user, &request->call)) {
@@ -220,7 +238,6 @@ int coll_sparse_begin(coll_sparse_module_t *module, const struct coll_sparse_cal
         request->call.unordered = true;
         request->call.tag = tag_of(module, persistent);
         request->below_tag = ompi_coll_base_nbc_reserve_tags(module->comm, COLL_SPARSE_BELOW_TAGS);
-        request->mpi_call = *call;
         status = create(request);
     }
     if (status != SPARSE_PENDING) {
