@@ -14,10 +14,11 @@ void *coll_sparse_lucid(const char *name, _Atomic(void *) *found)
     return function;
 }
 
-/* The source of the traffic knows the tags that a call has drawn from the communicator's counter, but not those that are used again. */
+/* The source of the traffic knows the tags that a call draws from the communicator's counter, but not those that are used again. */
 void coll_sparse_tell_tags(ompi_communicator_t *comm, int first, int count)
 {
+    typedef void (*tell_fn)(ompi_communicator_t *, int, int);
     static _Atomic(void *) found;
-    void (*tell)(ompi_communicator_t *, int, int) = (void (*)(ompi_communicator_t *, int, int))coll_sparse_lucid("lucid_nbc_tags", &found);
+    tell_fn tell = (tell_fn)coll_sparse_lucid("lucid_nbc_tags", &found);
     if (tell) tell(comm, first, count);
 }

@@ -219,7 +219,8 @@ enum { CALLS = 1000 };
 static int tag_of(coll_sparse_module_t *module, bool persistent)
 {
     if (persistent) return ompi_coll_base_nbc_reserve_tags(module->comm, SPARSE_TAGS) - SPARSE_TAGS + 1;
-    if (module->tags == 0) module->tags = ompi_coll_base_nbc_reserve_tags(module->comm, CALLS * SPARSE_TAGS) - CALLS * SPARSE_TAGS + 1;
+    const int all = CALLS * SPARSE_TAGS;
+    if (module->tags == 0) module->tags = ompi_coll_base_nbc_reserve_tags(module->comm, all) - all + 1;
     int tag = module->tags + (int)(module->begun++ % CALLS) * SPARSE_TAGS;
     coll_sparse_tell_tags(module->comm, tag, SPARSE_TAGS);
     return tag;
