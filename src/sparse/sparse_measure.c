@@ -3,11 +3,12 @@
 #include "sparse_measure.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 enum { TRIES = 3, ROUNDS = 4, LONG = 64 * 1024 };
-static char scratch[2 * LONG]; /* what is sent does not matter */
+static char shared[2 * LONG]; /* for those without memory: what is sent does not matter */
 
 /* What rank 0 tells the others: what to measure, and afterwards the result. */
 struct plan {
@@ -20,6 +21,7 @@ struct meter {
     const struct sparse_transport *transport;
     const struct sparse_surroundings *surroundings;
     int tag;
+    char *scratch;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -96,9 +98,9 @@ static int exchange(const struct meter *meter, const struct ring *ring, size_t b
 {
     const struct sparse_transport *t = meter->transport;
     union sparse_request incoming, outgoing;
-    int rc = t->irecv(t->context, scratch + LONG, bytes, ring->previous, meter->tag, &incoming);
+    int rc = t->irecv(t->context, meter->scratch + LONG, bytes, ring->previous, meter->tag, &incoming);
     if (rc) return rc;
-    rc = t->isend(t->context, scratch, bytes, ring->next, meter->tag, &outgoing);
+    rc = t->isend(t->context, meter->scratch, bytes, ring->next, meter->tag, &outgoing);
     if (!rc) rc = await(meter, &outgoing);
     if (!rc) return await(meter, &incoming);
     t->cancel(t->context, &incoming);
@@ -178,20 +180,29 @@ static void interpret(const struct meter *meter, struct plan *plan)
     pthread_mutex_unlock(&lock);
 }
 
+static int measure(const struct meter *meter, struct plan *plan)
+{
+    int rc = 0;
+    sparse_rates_default(&plan->rates);
+    (void)sparse_rates_calibrate(&plan->rates); /* by all at once, as in a reduction: they share memory, and perhaps cores */
+    if (plan->within) rc = measure_level(meter, plan->within, true, &plan->rates.latency_node, &plan->rates.bandwidth_node);
+    if (plan->between && !rc) rc = measure_level(meter, plan->between, false, &plan->rates.latency_network, &plan->rates.bandwidth_network);
+    return rc;
+}
+
 int sparse_measure(const struct sparse_transport *transport, int tag, const struct sparse_surroundings *surroundings,
                    struct sparse_rates *rates)
 {
-    struct meter meter = {transport, surroundings, tag};
+    struct meter meter = {transport, surroundings, tag, NULL};
     struct plan plan;
     memset(&plan, 0, sizeof plan); /* padding goes over the wire */
     if (transport->rank == 0) make_plan(&meter, &plan);
     int rc = broadcast(&meter, &plan);
     if (!rc && !plan.known) {
-        sparse_rates_default(&plan.rates);
-        (void)sparse_rates_calibrate(&plan.rates); /* by all at once, as in a reduction: they share memory, and perhaps cores */
-        if (plan.within) rc = measure_level(&meter, plan.within, true, &plan.rates.latency_node, &plan.rates.bandwidth_node);
-        if (plan.between && !rc) rc = measure_level(&meter, plan.between, false, &plan.rates.latency_network,
-                                                &plan.rates.bandwidth_network);
+        char *own = calloc(2, LONG); /* other threads may be measuring, too */
+        meter.scratch = own ? own : shared;
+        rc = measure(&meter, &plan);
+        free(own);
         if (rc) return rc;
         if (transport->rank == 0) interpret(&meter, &plan);
         rc = broadcast(&meter, &plan);
