@@ -42,10 +42,13 @@ struct sparse_sort sparse_choice_sort(const struct sparse_estimate *estimate)
     return (struct sparse_sort){estimate->density + few * estimate->grain, growth};
 }
 
-/* Does not merge, and so shows nothing of how unions grow: taken on knowledge only, and now and then another one in its place. */
-static bool shows_nothing(enum sparse_algorithm algorithm)
+/* Does not merge, and so shows nothing of how unions grow: taken on knowledge only, and now and then another one in its place. Not so of two
+ * ranks, whose only merge most others make uncounted, too, into the result: what halving would show of the one union, once in 17 calls,
+ * gains less than that call takes longer. */
+static bool shows_nothing(enum sparse_algorithm algorithm, int ranks)
 {
-    return algorithm == SPARSE_REDUCE_DIRECT || algorithm == SPARSE_ALLREDUCE_RING || algorithm == SPARSE_SCATTER_PAIRWISE;
+    bool merges = algorithm != SPARSE_REDUCE_DIRECT && algorithm != SPARSE_ALLREDUCE_RING && algorithm != SPARSE_SCATTER_PAIRWISE;
+    return !merges && ranks > 2;
 }
 
 bool sparse_choice_forced(enum sparse_kind kind, const struct sparse_parameters *parameters)
@@ -66,7 +69,7 @@ static struct sparse_choice cheapest(struct range range, bool forced, const stru
     for (enum sparse_algorithm a = range.first; a <= range.last; a++)
         for (int dense = parameters->dense; dense < 2; dense++) {
             if (forced && dense != parameters->dense) continue;
-            if (!forced && !estimate->learned && shows_nothing(a)) continue;
+            if (!forced && !estimate->learned && shows_nothing(a, estimate->ranks)) continue;
             double cost = sparse_cost(a, a, dense, estimate, parameters);
             if (best.algorithm == SPARSE_LIBRARY || cost < best.predicted)
                 best = (struct sparse_choice){a, dense, (int)(a - range.first) + 1, cost, .open = false};
@@ -80,7 +83,7 @@ static struct sparse_choice to_learn(struct range range, const struct sparse_est
 {
     struct sparse_choice best = passed_on(0);
     for (enum sparse_algorithm a = range.first; a <= range.last; a++) {
-        if (shows_nothing(a)) continue;
+        if (shows_nothing(a, estimate->ranks)) continue;
         double cost = sparse_cost(a, a, false, estimate, parameters);
         if (best.algorithm == SPARSE_LIBRARY || cost < best.predicted)
             best = (struct sparse_choice){a, false, (int)(a - range.first) + 1, cost, .open = false};
@@ -112,10 +115,13 @@ static struct sparse_choice by_trial(struct range range, double library, const s
                                      .thin = estimate->density < 0.5, .every = parameters->every, .share = trial->share};
     contest.unlearned = contest.thin && !estimate->learned;
     bool open;
-    for (enum sparse_algorithm a = range.first; a <= range.last; a++) contest.merge |= shows_nothing(a) ? 0 : 2u << (a - range.first);
+    for (enum sparse_algorithm a = range.first; a <= range.last; a++)
+        contest.merge |= shows_nothing(a, estimate->ranks) ? 0 : 2u << (a - range.first);
     for (int dense = 0; dense < 2; dense++)
-        for (enum sparse_algorithm a = range.first; a <= range.last; a++)
-            contest.cost[contest.n++] = !estimate->learned && shows_nothing(a) ? INFINITY : sparse_cost(a, a, dense, estimate, parameters);
+        for (enum sparse_algorithm a = range.first; a <= range.last; a++) {
+            bool barred = !estimate->learned && shows_nothing(a, estimate->ranks);
+            contest.cost[contest.n++] = barred ? INFINITY : sparse_cost(a, a, dense, estimate, parameters);
+        }
     int i = sparse_trial_choose(trial, &contest, &open);
     return (struct sparse_choice){.algorithm = contender(range, i), .dense = i >= contest.dense, .contender = i,
                                   .predicted = contest.cost[i], .open = open,
@@ -137,5 +143,5 @@ struct sparse_choice sparse_choose(enum sparse_kind kind, bool may_pass_on, cons
         best = cheapest(range, false, estimate, parameters);
         if (best.dense || best.predicted * parameters->margin > library) best = passed_on(library);
     }
-    return estimate->stale && shows_nothing(best.algorithm) ? to_learn(range, estimate, parameters) : best;
+    return estimate->stale && shows_nothing(best.algorithm, estimate->ranks) ? to_learn(range, estimate, parameters) : best;
 }

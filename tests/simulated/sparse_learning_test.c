@@ -114,12 +114,35 @@ static void test_rounded_to_full(void **state)
         }
 }
 
+/* Two ranks choose without knowledge: one algorithm from the first call on, and no other to learn something. */
+static void test_two_ranks(void **state)
+{
+    static const enum sparse_algorithm any[] = {SPARSE_REDUCE_HALVING, SPARSE_ALLREDUCE_HALVING, SPARSE_SCATTER_HALVING};
+    for (size_t kind = 0; kind < COUNT_OF(any); kind++) {
+        struct sparse_state **states = sim_states_create(2);
+        struct sim_trial t = sim_trial_of(any[kind], 2, kind == 2 ? COUNT : 2 * COUNT);
+        enum sparse_algorithm first = SPARSE_LIBRARY;
+        t.parameters.algorithm = SPARSE_LIBRARY;
+        t.density = 0.01;
+        t.fast = true;
+        for (int call = 0; call < 60; call++) {
+            struct sim_report report;
+            assert_true(sim_trial_run(&t, states, &report));
+            assert_int_equal(report.done, 2);
+            if (call == 0) first = report.outcome[0].algorithm;
+            assert_int_equal(report.outcome[0].algorithm, first);
+        }
+        assert_true(first != any[kind]);
+        sim_states_destroy(states, 2);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_independent_inputs),  cmocka_unit_test(test_disjoint_inputs_that_fill_up),
         cmocka_unit_test(test_what_is_known_stays), cmocka_unit_test(test_full_unions_are_seen),
-        cmocka_unit_test(test_rounded_to_full),
+        cmocka_unit_test(test_rounded_to_full),     cmocka_unit_test(test_two_ranks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
