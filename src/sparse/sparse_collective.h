@@ -15,8 +15,11 @@
  *
  * Collective: every rank of the transport makes the same calls in the same order (as MPI demands), with the same kind,
  * count(s), operator, root, parameters and flags. The step never blocks; a nonblocking operation calls it from the library's
- * progress until it is not SPARSE_PENDING. Steps of one collective come from one thread at a time; different collectives may
- * step concurrently, those of one state if the caller holds a lock over create, step and destroy of that state.
+ * progress until it is not SPARSE_PENDING.
+ *
+ * Threads: collectives of different states know nothing of each other. All functions on one state, and on collectives of it, come from
+ * one thread at a time: the caller holds a lock of that state over each. Only sparse_state_passed() and sparse_state_passes() may run
+ * without it beside functions on collectives that are `unordered`, with which they share nothing. sparse_outcome_text() is thread-safe.
  *
  * What is promised: nothing is written to `output` before all ranks have agreed to run the reduction here, so that after
  * SPARSE_NOT_OURS both buffers are as they were. `output` of a rank that gets no result (not the root of a Reduce; rank 0 of
