@@ -49,7 +49,8 @@ def reduction(dialect):
     kind = functions.REDUCTIONS.get(dialect.function.name)
     if kind is None:
         return None
-    fields = [f".kind = SPARSE_{kind}", ".input = sendbuf", ".output = recvbuf", ".in_place = IN_PLACE(sendbuf)"]
+    fields = [f".kind = SPARSE_{kind}", ".input = sendbuf", ".output = recvbuf", ".in_place = IN_PLACE(sendbuf)",
+              ".output_in_place = IN_PLACE(recvbuf)"]
     for name in ("count", "recvcount"):
         if name in dialect.parameters:
             fields.append(f".count = {name}")

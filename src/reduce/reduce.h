@@ -19,6 +19,7 @@ struct lucid_reduction {
     const void *input;
     void *output;
     bool in_place;             /* input is MPI_IN_PLACE */
+    bool output_in_place;      /* so is output, which is an error where it is significant */
     MPI_Count count;
     const int *counts;         /* Reduce_scatter: one of these two */
     const MPI_Count *counts_c;
@@ -124,6 +125,10 @@ LUCID_INTERNAL void lucid_reduce_describe(const struct lucid_reduction *reductio
 /* Whether a call is one for the core: by its communicator, size, operator and datatype. *elements: of the whole vector. */
 LUCID_INTERNAL bool lucid_reduce_is_ours(const struct lucid_reduction *reduction, struct lucid_reduce_user *user,
                                          struct sparse_operator *operator, size_t *elements);
+/* Whether the library will have nothing to say against the call, and there is something to reduce. */
+LUCID_INTERNAL bool lucid_reduce_is_valid(const struct lucid_reduction *reduction, int rank, int size, size_t *elements);
+/* Elements of the whole vector; for a Reduce_scatter also every rank's, into `counts`, or NULL. */
+LUCID_INTERNAL size_t lucid_reduce_elements(const struct lucid_reduction *reduction, int size, size_t *counts);
 /* Every rank's elements of a Reduce_scatter, of one that has a list of them; false without memory. Else NULL. */
 LUCID_INTERNAL bool lucid_reduce_counts(const struct lucid_reduction *reduction, int size, size_t **counts);
 /* Books what has run; MPI's error code, said on standard error. */

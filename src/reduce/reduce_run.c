@@ -43,8 +43,7 @@ static bool is_intra(MPI_Comm comm, int *rank, int *size)
     return *size > 1;
 }
 
-/* Elements of the whole vector; for a Reduce_scatter also every rank's, into `counts`. */
-static size_t vector(const struct lucid_reduction *reduction, int size, size_t *counts)
+size_t lucid_reduce_elements(const struct lucid_reduction *reduction, int size, size_t *counts)
 {
     size_t total = 0;
     if (reduction->kind != SPARSE_REDUCE_SCATTER) return (size_t)reduction->count;
@@ -55,17 +54,6 @@ static size_t vector(const struct lucid_reduction *reduction, int size, size_t *
         total += n;
     }
     return total;
-}
-
-/* The library is the one to complain of what is not valid. */
-static bool valid(const struct lucid_reduction *reduction, int size)
-{
-    if (reduction->kind == SPARSE_REDUCE && (reduction->root < 0 || reduction->root >= size)) return false;
-    for (int i = 0; reduction->counts && i < size; i++)
-        if (reduction->counts[i] < 0) return false;
-    for (int i = 0; reduction->counts_c && i < size; i++)
-        if (reduction->counts_c[i] < 0) return false;
-    return reduction->count >= 0;
 }
 
 void lucid_reduce_describe(const struct lucid_reduction *reduction, struct lucid_reduce_comm *own, const size_t *counts,
@@ -99,7 +87,7 @@ bool lucid_reduce_counts(const struct lucid_reduction *reduction, int size, size
     *counts = NULL;
     if (!reduction->counts && !reduction->counts_c) return true;
     *counts = malloc((size_t)size * sizeof **counts);
-    if (*counts) (void)vector(reduction, size, *counts);
+    if (*counts) (void)lucid_reduce_elements(reduction, size, *counts);
     return *counts != NULL;
 }
 
@@ -175,8 +163,8 @@ bool lucid_reduce_is_ours(const struct lucid_reduction *reduction, struct lucid_
                           size_t *elements)
 {
     int rank, size;
-    if (is_tiny(reduction) || !is_intra(reduction->comm, &rank, &size) || !valid(reduction, size)) return false;
-    *elements = vector(reduction, size, NULL);
+    if (is_tiny(reduction) || !is_intra(reduction->comm, &rank, &size)) return false;
+    if (!lucid_reduce_is_valid(reduction, rank, size, elements)) return false;
     bool known = lucid_reduce_operator(reduction->op, reduction->type, user, operator);
     if (known) lucid_reduce_again_pair(reduction, operator);
     if (mode() == MEASURE) {

@@ -89,6 +89,27 @@ if(TARGET mca_coll_sparse)
   endforeach()
 endif()
 
+# What programs may do around such calls, or may do wrong.
+add_executable(reduce_edges reduce_edges.c)
+target_include_directories(reduce_edges PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
+target_compile_definitions(reduce_edges PRIVATE ${pmpi_definitions} _GNU_SOURCE)
+target_link_libraries(reduce_edges PRIVATE MPI::MPI_C ${CMAKE_DL_LIBS})
+
+# lucid_add_reduce_test(NAME NP "2 3" COMMAND program argument ... ENV A=B ...)
+function(lucid_add_reduce_test NAME)
+  cmake_parse_arguments(T "" "" "NP;COMMAND;ENV" ${ARGN})
+  foreach(np ${T_NP})
+    set(name mpi.sparse_preload_${NAME}.np${np})
+    add_test(NAME ${name} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np} env LD_PRELOAD=$<TARGET_FILE:lucid> ${T_COMMAND})
+    set_tests_properties(${name} PROPERTIES LABELS "mpi;sparse" TIMEOUT 60 SKIP_RETURN_CODE 77 PROCESSORS 2
+                         ENVIRONMENT "${LUCID_MPI_TEST_ENV};LUCID_SPARSE=on;${T_ENV}")
+  endforeach()
+endfunction()
+
+lucid_add_reduce_test(errors NP 2 3 COMMAND $<TARGET_FILE:reduce_edges> errors ENV LUCID_SPARSE_ALWAYS=1 SPARSE_EXPECT=taken)
+lucid_add_reduce_test(errors_threads NP 3 COMMAND $<TARGET_FILE:reduce_edges> errors ENV LUCID_SPARSE_ALWAYS=1 SPARSE_THREADS=1)
+lucid_add_reduce_test(errors_measure NP 2 COMMAND $<TARGET_FILE:reduce_edges> errors ENV LUCID_SPARSE=measure)
+
 # Nonblocking calls under way when a blocking one measures.
 add_executable(sparse_overtaken sparse_overtaken.c)
 target_include_directories(sparse_overtaken PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * reduce_edges.c: what a program may do, or may do wrong, around reductions that liblucid takes over. The case is the argument.
+ */
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <mpi.h>
+#if __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
+
+#include "api_check.h"
+#include "lucid_sparse.h"
+
+enum { N = 32768 };
+static int rank, size;
+static double *input, *output;
+
+static uint64_t taken(void)
+{
+    void (*get)(lucid_sparse_figures_t *) = (void (*)(lucid_sparse_figures_t *))dlsym(RTLD_DEFAULT, "lucid_sparse_get_figures");
+    lucid_sparse_figures_t figures = {0};
+    if (get) get(&figures);
+    return figures.taken;
+}
+
+/* The sum of the first `processes` ranks' inputs. */
+static double sum(int processes, size_t i)
+{
+    double all = 0;
+    for (int r = 0; r < processes; r++) all += (i + (size_t)r) % 101 == 0 ? r + 1 : 0;
+    return all;
+}
+
+static void fill(void)
+{
+    for (size_t i = 0; i < N; i++) {
+        input[i] = (i + (size_t)rank) % 101 == 0 ? rank + 1 : 0;
+        output[i] = -1;
+    }
+}
+
+static bool is_sum(int processes, size_t from, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (output[i] != sum(processes, from + i)) return false;
+    return true;
+}
+
+static int handled;
+
+static void handle(MPI_Comm *comm, int *code, ...)
+{
+    handled++;
+}
+
+/* What a call says under its own name must be what the library says of it, and so must be how often the program's handler is called. */
+#define SAME(name, ...)                                                                       \
+    do {                                                                                      \
+        int before = handled, class = 0, wanted = 0, rc = P##name(__VA_ARGS__);               \
+        MPI_Error_class(rc, &wanted);                                                         \
+        const int calls = handled - before;                                                   \
+        before = handled;                                                                     \
+        rc = name(__VA_ARGS__);                                                               \
+        MPI_Error_class(rc, &class);                                                          \
+        CHECK_EQUAL(class, wanted);                                                           \
+        CHECK_EQUAL(handled - before, calls);                                                 \
+    } while (0)
+
+static void make_errors(MPI_Comm comm, const int *shares)
+{
+    const int n = N;
+    MPI_Request request = MPI_REQUEST_NULL;
+    SAME(MPI_Allreduce, input, MPI_IN_PLACE, n, MPI_DOUBLE, MPI_SUM, comm);
+    SAME(MPI_Allreduce, input, input, n, MPI_DOUBLE, MPI_SUM, comm);
+    SAME(MPI_Iallreduce, input, MPI_IN_PLACE, n, MPI_DOUBLE, MPI_SUM, comm, &request);
+    SAME(MPI_Iallreduce, input, input, n, MPI_DOUBLE, MPI_SUM, comm, &request);
+    if (rank == 0) SAME(MPI_Reduce, input, input, n, MPI_DOUBLE, MPI_SUM, 0, comm);
+    if (rank == 0) SAME(MPI_Ireduce, input, input, n, MPI_DOUBLE, MPI_SUM, 0, comm, &request);
+    if (is_open_mpi()) { /* which does not look at the others */
+        if (rank > 0) SAME(MPI_Reduce, MPI_IN_PLACE, output, n, MPI_DOUBLE, MPI_SUM, 0, comm);
+        return;
+    }
+    SAME(MPI_Allreduce, NULL, output, n, MPI_DOUBLE, MPI_SUM, comm);
+    SAME(MPI_Allreduce, input, NULL, n, MPI_DOUBLE, MPI_SUM, comm);
+    SAME(MPI_Scan, input, input, n, MPI_DOUBLE, MPI_SUM, comm);
+    if (rank > 0) SAME(MPI_Exscan, input, input, n, MPI_DOUBLE, MPI_SUM, comm);
+    SAME(MPI_Reduce_scatter, input, input, shares, MPI_DOUBLE, MPI_SUM, comm);
+    SAME(MPI_Reduce_scatter_block, input, input, n / size, MPI_DOUBLE, MPI_SUM, comm);
+    SAME(MPI_Iallreduce, input, output, n, MPI_DOUBLE, MPI_SUM, comm, NULL);
+}
+
+/* What a process need not give. */
+static void make_bare_calls(MPI_Comm comm)
+{
+    int shares[64] = {0};
+    const char *expect = getenv("SPARSE_EXPECT");
+    const bool ours = expect && strcmp(expect, "taken") == 0;
+    const uint64_t before = taken();
+    fill();
+    MPI_Reduce(input, rank == size - 1 ? output : NULL, N, MPI_DOUBLE, MPI_SUM, size - 1, comm);
+    if (rank == size - 1) CHECK(is_sum(size, 0, N));
+    fill();
+    MPI_Reduce(rank == 0 ? MPI_IN_PLACE : input, input, N, MPI_DOUBLE, MPI_SUM, 0, comm);
+    fill();
+    MPI_Exscan(input, rank > 0 || !(ours || is_open_mpi()) ? output : NULL, N, MPI_DOUBLE, MPI_SUM, comm); /* MPICH wants it at rank 0, too */
+    if (rank > 0) CHECK(is_sum(rank, 0, N));
+    shares[size - 1] = N;
+    fill();
+    MPI_Reduce_scatter(input, rank == size - 1 ? output : NULL, shares, MPI_DOUBLE, MPI_SUM, comm);
+    if (rank == size - 1) CHECK(is_sum(size, 0, N));
+    if (ours) CHECK_EQUAL(taken() - before, 4);
+    MPI_Allreduce(NULL, NULL, 0, MPI_DOUBLE, MPI_SUM, comm);
+}
+
+/* Errors are the library's; legal calls that look like them are not. */
+static void test_errors(void)
+{
+    int shares[64] = {0};
+    MPI_Errhandler handler;
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_create_errhandler(handle, &handler);
+    MPI_Comm_set_errhandler(comm, handler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler); /* MPICH asks this one when a request is missing */
+    for (int i = 0; i < size; i++) shares[i] = N / size;
+    make_errors(comm, shares);
+    make_bare_calls(comm);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    MPI_Errhandler_free(&handler);
+    MPI_Comm_free(&comm);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} tests[] = {{"errors", test_errors}};
+
+int main(int argc, char **argv)
+{
+    int level;
+    const char *wanted = getenv("SPARSE_THREADS");
+    MPI_Init_thread(&argc, &argv, wanted ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    check_rank = rank;
+    if (wanted && level < MPI_THREAD_MULTIPLE) return skip_test("the MPI library has no MPI_THREAD_MULTIPLE");
+    input = malloc(N * sizeof *input);
+    output = malloc(N * sizeof *output);
+    bool ran = false;
+    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
+        if (argc < 2 || strcmp(argv[1], tests[i].name) != 0) continue;
+        fill();
+        tests[i].run();
+        ran = true;
+    }
+    CHECK(ran);
+    free(input);
+    free(output);
+    const int failed = check_outcome();
+    MPI_Finalize();
+    return failed;
+}
