@@ -77,7 +77,8 @@ struct lucid_reduce_comm {
     MPI_Comm owner; /* the program's */
     MPI_Comm comm;  /* the duplicate */
     MPI_Request duplicating;             /* while it is being made for a nonblocking call */
-    bool ready;                          /* it is there */
+    _Atomic bool ready;                  /* it is there */
+    unsigned pass;                       /* in which it has been asked for last (the lock of reduce_comm.c) */
     bool measured;                       /* parameters.rates are this machine's; at all processes or at none */
     bool in_world;                       /* all processes are this one's MPI_COMM_WORLD's */
     struct sparse_transport transport;
@@ -88,8 +89,8 @@ struct lucid_reduce_comm {
     unsigned issued, turn;               /* nonblocking calls: made; known who runs them, which is settled in their order */
     unsigned persistent;                 /* calls made */
     unsigned asked;                      /* blocking calls that the core has been asked about */
-    size_t users;                        /* nonblocking calls not complete, persistent ones not freed (the lock of reduce_request.c) */
-    bool orphan;                         /* the program's communicator is gone (the same lock) */
+    size_t users;                        /* nonblocking calls not complete, persistent ones not freed, who asks for the duplicate (the lock
+                                          * of reduce_request.c) */
     struct lucid_reduce_comm *next;
 };
 /* What a blocking call finds: made at the first one that is long enough (collective, blocking); NULL where that failed, at all
@@ -99,8 +100,10 @@ LUCID_INTERNAL struct lucid_reduce_comm *lucid_reduce_comm(MPI_Comm comm);
 LUCID_INTERNAL struct lucid_reduce_comm *lucid_reduce_comm_nonblocking(MPI_Comm comm, bool *broken);
 /* Whether the duplicate is there; finishes it if it can be. Under its lock. */
 LUCID_INTERNAL bool lucid_reduce_comm_ready(struct lucid_reduce_comm *own);
-/* Under the lock of reduce_request.c: false while calls are under way, which will be the last to have it. */
-LUCID_INTERNAL bool lucid_reduce_let_go(struct lucid_reduce_comm *own);
+/* No call is under way, and no persistent one is left: nobody but its owner has it. */
+LUCID_INTERNAL bool lucid_reduce_unused(struct lucid_reduce_comm *own);
+/* Frees what could not be freed with its communicator, and now can be. Does nothing inside the library's progress. */
+LUCID_INTERNAL void lucid_reduce_reap(void);
 /* At MPI_Finalize. */
 LUCID_INTERNAL void lucid_reduce_close(void);
 

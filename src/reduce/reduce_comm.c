@@ -14,6 +14,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int keyval = MPI_KEYVAL_INVALID;
 static struct lucid_reduce_comm *all;
+static struct lucid_reduce_comm *retired; /* the program's communicator is gone */
 static struct lucid_reduce_comm nothing; /* a communicator that goes without */
 
 static void destroy(struct lucid_reduce_comm *own)
@@ -23,6 +24,78 @@ static void destroy(struct lucid_reduce_comm *own)
     pthread_mutex_destroy(&own->lock);
     free(own->nodes);
     free(own);
+}
+
+static struct lucid_reduce_comm *take_retired(void)
+{
+    pthread_mutex_lock(&lock);
+    struct lucid_reduce_comm *found = retired;
+    retired = NULL;
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+static void retire(struct lucid_reduce_comm *own)
+{
+    pthread_mutex_lock(&lock);
+    own->next = retired;
+    retired = own;
+    pthread_mutex_unlock(&lock);
+}
+
+/* A communicator of which the duplicate was not there when last asked; it is in use until it has been asked again. NULL: no other that
+ * `pass` has not had. */
+static struct lucid_reduce_comm *borrow_unmade(unsigned pass)
+{
+    pthread_mutex_lock(&lock);
+    struct lucid_reduce_comm *own = all;
+    while (own && (own->ready || own->pass == pass)) own = own->next;
+    if (own) {
+        own->pass = pass;
+        lucid_reduce_use(own, 1);
+    }
+    pthread_mutex_unlock(&lock);
+    return own;
+}
+
+static bool is_made(struct lucid_reduce_comm *own)
+{
+    pthread_mutex_lock(&own->lock);
+    bool made = lucid_reduce_comm_ready(own);
+    pthread_mutex_unlock(&own->lock);
+    return made;
+}
+
+/* MPICH keeps a communicator that the program has freed, attributes and all, until somebody has tested the request of its duplicate.
+ * That may end in forget(). */
+static void ask_for_duplicates(bool wait)
+{
+    static _Atomic unsigned passes;
+    const unsigned pass = ++passes;
+    struct lucid_reduce_comm *own;
+    while ((own = borrow_unmade(pass))) {
+        while (!is_made(own) && wait) lucid_reduce_poke();
+        lucid_reduce_use(own, -1);
+    }
+}
+
+/* The last call of a communicator may end inside MPI's progress, where nothing can be freed, and a duplicate that is still being made
+ * cannot be freed either: this is done when the next occasion comes. */
+static void reap(bool wait)
+{
+    ask_for_duplicates(wait);
+    struct lucid_reduce_comm *own = take_retired(), *next;
+    for (; own; own = next) {
+        next = own->next;
+        while (wait && !is_made(own)) lucid_reduce_poke();
+        if (lucid_reduce_unused(own) && is_made(own)) destroy(own);
+        else retire(own);
+    }
+}
+
+void lucid_reduce_reap(void)
+{
+    if (!lucid_reduce_hook_running()) reap(false);
 }
 
 static int forget(MPI_Comm comm, int key, void *value, void *extra)
@@ -35,7 +108,9 @@ static int forget(MPI_Comm comm, int key, void *value, void *extra)
     while (*link && *link != own) link = &(*link)->next;
     if (*link) *link = own->next;
     pthread_mutex_unlock(&lock);
-    if (lucid_reduce_let_go(own)) destroy(own); /* else it is left to MPI_Finalize: its last call may end inside MPI's progress */
+    lucid_reduce_reap();
+    if (own->ready && lucid_reduce_unused(own)) destroy(own);
+    else retire(own);
     return MPI_SUCCESS;
 }
 
@@ -120,6 +195,7 @@ static void complete(struct lucid_reduce_comm *own)
 /* A process without memory says so to the others: the communicator then goes without at all of them. */
 static struct lucid_reduce_comm *create(MPI_Comm comm)
 {
+    lucid_reduce_reap();
     struct lucid_reduce_comm *own = allocate(comm);
     int ok = own != NULL, everywhere = 0;
     if (PMPI_Allreduce(&ok, &everywhere, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS || !everywhere ||
@@ -135,6 +211,7 @@ static struct lucid_reduce_comm *create(MPI_Comm comm)
  * itself, where they can come between the program's in another order at another process. MPICH takes all tags at once. */
 static struct lucid_reduce_comm *create_nonblocking(MPI_Comm comm)
 {
+    lucid_reduce_reap();
     struct lucid_reduce_comm *own = allocate(comm);
     if (own && PMPI_Comm_idup(comm, &own->comm, &own->duplicating) == MPI_SUCCESS) return own;
     if (own) {
@@ -206,13 +283,16 @@ struct lucid_reduce_comm *lucid_reduce_comm_nonblocking(MPI_Comm comm, bool *bro
     return own && own != &nothing && own->in_world ? own : NULL;
 }
 
-/* Communicators that are never freed, such as MPI_COMM_WORLD, do not forget by themselves. */
+/* Communicators that are never freed, such as MPI_COMM_WORLD, do not forget by themselves. What the program has left behind, such as a
+ * persistent request, still has its communicator. */
 void lucid_reduce_close(void)
 {
     lucid_reduce_engine_stop();
     lucid_persistent_close();
     if (strcmp(lucid_params()->sparse, "measure") == 0) lucid_reduce_report();
+    ask_for_duplicates(true);
     while (all)
         if (PMPI_Comm_delete_attr(all->owner, keyval) != MPI_SUCCESS) break;
+    reap(true);
     sparse_memory_forget();
 }

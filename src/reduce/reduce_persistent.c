@@ -129,6 +129,7 @@ void lucid_reduce_request_freed(MPI_Request request)
     PMPI_Request_free(&p->below);
     lucid_reduce_use(p->own, -1);
     lucid_pending_release(p);
+    lucid_reduce_reap();
 }
 
 void lucid_persistent_close(void)

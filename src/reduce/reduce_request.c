@@ -147,7 +147,7 @@ static struct lucid_pending *take_all(void)
     return all;
 }
 
-/* From its completion on it may be gone. */
+/* From its completion on it may be gone, and its communicator once that is no longer used. */
 static void finish(struct lucid_pending *p)
 {
     pthread_mutex_lock(&lock);
@@ -208,11 +208,10 @@ size_t lucid_reduce_active(void)
     return n;
 }
 
-bool lucid_reduce_let_go(struct lucid_reduce_comm *own)
+bool lucid_reduce_unused(struct lucid_reduce_comm *own)
 {
     pthread_mutex_lock(&lock);
     bool unused = own->users == 0;
-    own->orphan = !unused;
     pthread_mutex_unlock(&lock);
     return unused;
 }

@@ -134,10 +134,78 @@ static void test_errors(void)
     MPI_Comm_free(&comm);
 }
 
+#if defined(TEST_PERSISTENT)
+#define GLUE(a, b) a##b
+#define NAMED(prefix, name) GLUE(prefix, name)
+#define HAS_PERSISTENT true
+
+static int make(MPI_Comm comm, MPI_Request *request)
+{
+    return NAMED(TEST_PERSISTENT, Allreduce_init)(input, output, N, MPI_DOUBLE, MPI_SUM, comm, MPI_INFO_NULL, request);
+}
+#else
+#define HAS_PERSISTENT false
+
+static int make(MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Iallreduce(input, output, N, MPI_DOUBLE, MPI_SUM, comm, request);
+}
+#endif
+
+/* A communicator is freed while liblucid is still making its own of it, which nobody waits for. */
+static void test_freed(void)
+{
+    MPI_Comm comm;
+    MPI_Request request;
+    for (int i = 0; HAS_PERSISTENT && i < 2500; i++) {
+        void *other[64]; /* takes the place of what has been freed */
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        make(comm, &request);
+        MPI_Request_free(&request);
+        MPI_Comm_free(&comm);
+        for (size_t k = 0; k < 64; k++) memset(other[k] = malloc(64 + 16 * k), 0xff, 64);
+        MPI_Barrier(MPI_COMM_WORLD);
+        for (size_t k = 0; k < 64; k++) free(other[k]);
+    }
+}
+
+static _Atomic int freed;
+
+/* What the program frees comes here, too, through liblucid's wrapper; and nothing else when rates are not measured. */
+__attribute__((visibility("default"))) int PMPI_Comm_free(MPI_Comm *comm)
+{
+    freed++;
+    return ((int (*)(MPI_Comm *))dlsym(RTLD_NEXT, "PMPI_Comm_free"))(comm);
+}
+
+/* What is freed while it is in use is freed later, and not never. MPICH has 2,048 communicators. */
+static void test_used_when_freed(void)
+{
+    const int rounds = is_open_mpi() ? 200 : 2500, before = freed;
+    for (int i = 0; i < rounds; i++) {
+        MPI_Comm comm;
+        MPI_Request request;
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        MPI_Allreduce(input, output, N, MPI_DOUBLE, MPI_SUM, comm);
+        if (HAS_PERSISTENT && i % 2) {
+            make(comm, &request);
+            MPI_Start(&request);
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+        } else {
+            MPI_Iallreduce(input, output, N, MPI_DOUBLE, MPI_SUM, comm, &request);
+        }
+        MPI_Comm_free(&comm);
+        if (HAS_PERSISTENT && i % 2) MPI_Request_free(&request);
+        else MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    CHECK(is_sum(size, 0, N));
+    CHECK(freed - before >= 2 * rounds - 2);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
-} tests[] = {{"errors", test_errors}};
+} tests[] = {{"errors", test_errors}, {"freed", test_freed}, {"used_when_freed", test_used_when_freed}};
 
 int main(int argc, char **argv)
 {

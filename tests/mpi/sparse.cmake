@@ -94,6 +94,7 @@ add_executable(reduce_edges reduce_edges.c)
 target_include_directories(reduce_edges PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
 target_compile_definitions(reduce_edges PRIVATE ${pmpi_definitions} _GNU_SOURCE)
 target_link_libraries(reduce_edges PRIVATE MPI::MPI_C ${CMAKE_DL_LIBS})
+set_target_properties(reduce_edges PROPERTIES ENABLE_EXPORTS ON) # it looks at what liblucid calls
 
 # lucid_add_reduce_test(NAME NP "2 3" COMMAND program argument ... ENV A=B ...)
 function(lucid_add_reduce_test NAME)
@@ -109,6 +110,14 @@ endfunction()
 lucid_add_reduce_test(errors NP 2 3 COMMAND $<TARGET_FILE:reduce_edges> errors ENV LUCID_SPARSE_ALWAYS=1 SPARSE_EXPECT=taken)
 lucid_add_reduce_test(errors_threads NP 3 COMMAND $<TARGET_FILE:reduce_edges> errors ENV LUCID_SPARSE_ALWAYS=1 SPARSE_THREADS=1)
 lucid_add_reduce_test(errors_measure NP 2 COMMAND $<TARGET_FILE:reduce_edges> errors ENV LUCID_SPARSE=measure)
+
+foreach(case freed used_when_freed)
+  if(LUCID_MPIX_ASYNC)
+    lucid_add_reduce_test(${case} NP 2 COMMAND $<TARGET_FILE:reduce_edges> ${case} ENV LUCID_SPARSE_REPRODUCIBLE=1)
+  endif()
+  lucid_add_reduce_test(${case}_threads NP 2 COMMAND $<TARGET_FILE:reduce_edges> ${case}
+                        ENV LUCID_SPARSE_REPRODUCIBLE=1 SPARSE_THREADS=1)
+endforeach()
 
 # Nonblocking calls under way when a blocking one measures.
 add_executable(sparse_overtaken sparse_overtaken.c)
