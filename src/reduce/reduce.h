@@ -84,6 +84,7 @@ struct lucid_reduce_comm {
     struct sparse_transport transport;
     struct sparse_state *state;
     struct sparse_parameters parameters; /* the same at all processes */
+    struct sparse_parameters plain;      /* as they were before the rates were measured */
     int *nodes;                          /* the lowest rank on every rank's node */
     pthread_mutex_t lock;                /* of the state and what follows; held while the core steps */
     unsigned issued, turn;               /* nonblocking calls: made; known who runs them, which is settled in their order */
@@ -121,7 +122,7 @@ LUCID_INTERNAL void lucid_reduce_again_unseen(const struct lucid_reduction *redu
                                               struct lucid_reduce_comm *own);
 LUCID_INTERNAL void lucid_reduce_again_forget(void);
 
-/* The core's description of a call. */
+/* The core's description of a call, with the parameters as they are now. */
 LUCID_INTERNAL void lucid_reduce_describe(const struct lucid_reduction *reduction, struct lucid_reduce_comm *own,
                                           const size_t *counts, const struct sparse_operator *operator, int tag,
                                           struct sparse_call *call);

@@ -180,6 +180,8 @@ static struct lucid_reduce_comm *allocate(MPI_Comm comm)
     own->owner = comm;
     own->comm = MPI_COMM_NULL;
     own->duplicating = MPI_REQUEST_NULL;
+    sparse_settings(lucid_params(), &own->plain);
+    own->parameters = own->plain;
     own->in_world = lucid_reduce_engine() != LUCID_REDUCE_NO_ENGINE && within_world(comm);
     return own;
 }
@@ -188,7 +190,6 @@ static void complete(struct lucid_reduce_comm *own)
 {
     PMPI_Comm_set_errhandler(own->comm, MPI_ERRORS_RETURN); /* errors go to the user's communicator */
     lucid_reduce_transport(own);
-    sparse_settings(lucid_params(), &own->parameters);
     own->ready = true;
 }
 

@@ -29,6 +29,7 @@ struct lucid_pending {
     struct lucid_pending *next;
     /* Persistent ones. */
     bool persistent;
+    const struct sparse_parameters *parameters; /* as all processes had them when the call was made */
     int completion; /* tag of the message that completes `request` */
     struct lucid_pending *other;
 };

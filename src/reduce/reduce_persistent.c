@@ -85,6 +85,7 @@ bool lucid_reduce_persist(const struct lucid_reduction *reduction, MPI_Request *
         return refuse(reduction, request, rc);
     }
     p->persistent = true;
+    p->parameters = own->measured ? &own->parameters : &own->plain; /* a blocking call may measure before some processes start it */
     p->turn = own->persistent++;
     p->below = *request;
     lucid_reduce_use(own, 1);

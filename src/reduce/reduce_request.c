@@ -106,6 +106,7 @@ static bool begin(struct lucid_pending *p)
     int tag = first + (int)(p->turn % LUCID_REDUCE_CALLS) * SPARSE_TAGS;
     lucid_reduce_describe(&p->reduction, p->own, p->counts, &p->operator, tag, &call);
     call.unordered = p->persistent;
+    if (p->persistent) call.parameters = p->parameters;
     p->stage = LUCID_AGREEING;
     return take(p, sparse_collective_create(&call, &p->run));
 }

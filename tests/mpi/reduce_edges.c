@@ -202,10 +202,39 @@ static void test_used_when_freed(void)
     CHECK(freed - before >= 2 * rounds - 2);
 }
 
+/* Some start a persistent call before the blocking one that measures the machine's rates, some behind it. */
+static void test_order(void)
+{
+    double *zeros = calloc(N, sizeof *zeros), *result = malloc(N * sizeof *result);
+    for (int round = 0; HAS_PERSISTENT && round < 60; round++) {
+        const size_t every = (size_t)1 << (2 + round % 12);
+        MPI_Comm comm;
+        MPI_Request request;
+        bool right = true;
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        for (size_t i = 0; i < N; i++) input[i] = (i * 7 + (size_t)rank * 13) % every == 0;
+        make(comm, &request);
+        if (rank % 2 == 0) MPI_Start(&request);
+        MPI_Allreduce(zeros, result, N, MPI_DOUBLE, MPI_SUM, comm);
+        if (rank % 2 == 1) MPI_Start(&request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        for (size_t i = 0; i < N; i++) {
+            int wanted = 0;
+            for (int r = 0; r < size; r++) wanted += (i * 7 + (size_t)r * 13) % every == 0;
+            right = right && output[i] == wanted;
+        }
+        CHECK(right);
+        MPI_Request_free(&request);
+        MPI_Comm_free(&comm);
+    }
+    free(zeros);
+    free(result);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
-} tests[] = {{"errors", test_errors}, {"freed", test_freed}, {"used_when_freed", test_used_when_freed}};
+} tests[] = {{"errors", test_errors}, {"freed", test_freed}, {"used_when_freed", test_used_when_freed}, {"order", test_order}};
 
 int main(int argc, char **argv)
 {

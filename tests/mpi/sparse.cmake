@@ -119,6 +119,10 @@ foreach(case freed used_when_freed)
                         ENV LUCID_SPARSE_REPRODUCIBLE=1 SPARSE_THREADS=1)
 endforeach()
 
+if(LUCID_MPIX_ASYNC) # elsewhere a blocking call comes first
+  lucid_add_reduce_test(order NP 2 3 COMMAND $<TARGET_FILE:reduce_edges> order)
+endif()
+
 # Nonblocking calls under way when a blocking one measures.
 add_executable(sparse_overtaken sparse_overtaken.c)
 target_include_directories(sparse_overtaken PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
