@@ -97,6 +97,9 @@ struct lucid_reduce_comm {
 /* What a blocking call finds: made at the first one that is long enough (collective, blocking); NULL where that failed, at all
  * processes alike. */
 LUCID_INTERNAL struct lucid_reduce_comm *lucid_reduce_comm(MPI_Comm comm);
+/* A communicator of the same processes that has none of the program's attributes, which MPI_Comm_dup would copy. False at all processes where
+ * it fails at one of them or one is not `able`, and no error handler is called. Collective, blocking. */
+LUCID_INTERNAL bool lucid_reduce_twin(MPI_Comm comm, bool able, MPI_Comm *twin);
 /* What a nonblocking call finds, without waiting for anybody. *broken: this process alone cannot, which is an error. */
 LUCID_INTERNAL struct lucid_reduce_comm *lucid_reduce_comm_nonblocking(MPI_Comm comm, bool *broken);
 /* Whether the duplicate is there; finishes it if it can be. Under its lock. */

@@ -186,6 +186,36 @@ static struct lucid_reduce_comm *allocate(MPI_Comm comm)
     return own;
 }
 
+/* What goes wrong here is nothing to the program: its error handler is away for so long. */
+static MPI_Errhandler hush(MPI_Comm comm)
+{
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+    PMPI_Comm_get_errhandler(comm, &handler);
+    PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    return handler;
+}
+
+static void unhush(MPI_Comm comm, MPI_Errhandler handler)
+{
+    PMPI_Comm_set_errhandler(comm, handler);
+    PMPI_Errhandler_free(&handler);
+}
+
+bool lucid_reduce_twin(MPI_Comm comm, bool able, MPI_Comm *twin)
+{
+    MPI_Comm made = MPI_COMM_NULL;
+    int rank, everywhere = 0;
+    MPI_Errhandler handler = hush(comm);
+    PMPI_Comm_rank(comm, &rank);
+    const bool split = PMPI_Comm_split(comm, 0, rank, &made) == MPI_SUCCESS;
+    const int ok = split && able;
+    if (PMPI_Allreduce(&ok, &everywhere, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS) everywhere = 0;
+    unhush(comm, handler);
+    if (split && !everywhere) PMPI_Comm_free(&made);
+    *twin = everywhere ? made : MPI_COMM_NULL;
+    return everywhere;
+}
+
 static void complete(struct lucid_reduce_comm *own)
 {
     PMPI_Comm_set_errhandler(own->comm, MPI_ERRORS_RETURN); /* errors go to the user's communicator */
@@ -193,17 +223,16 @@ static void complete(struct lucid_reduce_comm *own)
     own->ready = true;
 }
 
-/* A process without memory says so to the others: the communicator then goes without at all of them. */
 static struct lucid_reduce_comm *create(MPI_Comm comm)
 {
     lucid_reduce_reap();
     struct lucid_reduce_comm *own = allocate(comm);
-    int ok = own != NULL, everywhere = 0;
-    if (PMPI_Allreduce(&ok, &everywhere, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS || !everywhere ||
-        PMPI_Comm_dup(comm, &own->comm) != MPI_SUCCESS) {
+    MPI_Comm twin;
+    if (!lucid_reduce_twin(comm, own != NULL, &twin)) {
         if (own) destroy(own);
         return NULL;
     }
+    own->comm = twin;
     complete(own);
     return own;
 }
@@ -214,7 +243,10 @@ static struct lucid_reduce_comm *create_nonblocking(MPI_Comm comm)
 {
     lucid_reduce_reap();
     struct lucid_reduce_comm *own = allocate(comm);
-    if (own && PMPI_Comm_idup(comm, &own->comm, &own->duplicating) == MPI_SUCCESS) return own;
+    MPI_Errhandler handler = hush(comm);
+    const bool begun = own && PMPI_Comm_idup(comm, &own->comm, &own->duplicating) == MPI_SUCCESS;
+    unhush(comm, handler);
+    if (begun) return own;
     if (own) {
         own->comm = MPI_COMM_NULL;
         destroy(own);

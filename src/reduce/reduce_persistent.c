@@ -30,7 +30,7 @@ static bool taken(int completion)
 static bool make_request(struct lucid_pending *p)
 {
     static int next;
-    if (self == MPI_COMM_NULL && PMPI_Comm_dup(MPI_COMM_SELF, &self) != MPI_SUCCESS) return false;
+    if (self == MPI_COMM_NULL && !lucid_reduce_twin(MPI_COMM_SELF, true, &self)) return false;
     do next = (next + 1) % (1 << 15);
     while (taken(next));
     p->completion = next;

@@ -231,10 +231,83 @@ static void test_order(void)
     free(result);
 }
 
+static int copied, deleted;
+
+static int copy_attribute(MPI_Comm comm, int key, void *extra, void *in, void *out, int *flag)
+{
+    copied++;
+    *flag = 0;
+    return MPI_SUCCESS;
+}
+
+static int delete_attribute(MPI_Comm comm, int key, void *value, void *extra)
+{
+    deleted++;
+    return MPI_SUCCESS;
+}
+
+/* A program's attributes are where the program has put them. Its handlers of errors are where they were, too. */
+static void test_attributes(void)
+{
+    int keys[2];
+    MPI_Comm comm;
+    MPI_Errhandler handler, found;
+    MPI_Request request;
+    MPI_Comm_create_errhandler(handle, &handler);
+    MPI_Comm_create_keyval(MPI_COMM_DUP_FN, delete_attribute, &keys[0], NULL);
+    MPI_Comm_create_keyval(copy_attribute, delete_attribute, &keys[1], NULL);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &comm);
+    MPI_Comm_set_errhandler(comm, handler);
+    for (int i = 0; i < 2; i++) {
+        MPI_Comm_set_attr(comm, keys[i], NULL);
+        MPI_Comm_set_attr(MPI_COMM_SELF, keys[i], NULL);
+    }
+    MPI_Allreduce(input, output, N, MPI_DOUBLE, MPI_SUM, comm);
+    CHECK(is_sum(size, 0, N));
+    MPI_Comm_get_errhandler(comm, &found);
+    CHECK(found == handler);
+    MPI_Errhandler_free(&found);
+    if (HAS_PERSISTENT) {
+        make(comm, &request);
+        MPI_Request_free(&request);
+    }
+    CHECK_EQUAL(deleted, 0);
+    MPI_Comm_free(&comm);
+    CHECK_EQUAL(copied, 0);
+    CHECK_EQUAL(deleted, 2);
+    for (int i = 0; i < 2; i++) {
+        MPI_Comm_delete_attr(MPI_COMM_SELF, keys[i]);
+        MPI_Comm_free_keyval(&keys[i]);
+    }
+    MPI_Errhandler_free(&handler);
+}
+
+/* Where the library has no communicator left for liblucid, nobody hears of it. Open MPI has more than one would like to make. */
+static void test_exhausted(void)
+{
+    enum { MOST = 3000 };
+    static MPI_Comm comms[MOST];
+    int n = 0;
+    MPI_Errhandler handler;
+    MPI_Comm_create_errhandler(handle, &handler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    while (n < MOST && !is_open_mpi() && MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &comms[n]) == MPI_SUCCESS) n++;
+    if (n > 0 && n < MOST) {
+        MPI_Comm_set_errhandler(comms[0], handler);
+        MPI_Allreduce(input, output, N, MPI_DOUBLE, MPI_SUM, comms[0]);
+        CHECK(is_sum(size, 0, N));
+        CHECK_EQUAL(handled, 0);
+    }
+    while (n > 0) MPI_Comm_free(&comms[--n]);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    MPI_Errhandler_free(&handler);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
-} tests[] = {{"errors", test_errors}, {"freed", test_freed}, {"used_when_freed", test_used_when_freed}, {"order", test_order}};
+} tests[] = {{"errors", test_errors}, {"freed", test_freed}, {"used_when_freed", test_used_when_freed}, {"order", test_order},
+             {"attributes", test_attributes}, {"exhausted", test_exhausted}};
 
 int main(int argc, char **argv)
 {

@@ -123,6 +123,10 @@ if(LUCID_MPIX_ASYNC) # elsewhere a blocking call comes first
   lucid_add_reduce_test(order NP 2 3 COMMAND $<TARGET_FILE:reduce_edges> order)
 endif()
 
+lucid_add_reduce_test(attributes NP 2 3 COMMAND $<TARGET_FILE:reduce_edges> attributes)
+lucid_add_reduce_test(attributes_threads NP 2 COMMAND $<TARGET_FILE:reduce_edges> attributes ENV SPARSE_THREADS=1)
+lucid_add_reduce_test(exhausted NP 2 3 COMMAND $<TARGET_FILE:reduce_edges> exhausted)
+
 # Nonblocking calls under way when a blocking one measures.
 add_executable(sparse_overtaken sparse_overtaken.c)
 target_include_directories(sparse_overtaken PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
