@@ -112,4 +112,5 @@ void lucid_reduce_engine_stop(void)
     pthread_mutex_unlock(&lock);
     if (there) pthread_join(thread, NULL);
     there = false;
+    engine = LUCID_REDUCE_NO_ENGINE; /* the program may still reduce, where MPI_Finalize deletes attributes */
 }

@@ -303,11 +303,35 @@ static void test_exhausted(void)
     MPI_Errhandler_free(&handler);
 }
 
+static int reduce_at_the_end(MPI_Comm comm, int key, void *value, void *extra)
+{
+    MPI_Request request;
+    double *vectors = value;
+    MPI_Allreduce(vectors, vectors + N, N, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Iallreduce(vectors, vectors + N, N, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (vectors[N] != size) MPI_Abort(MPI_COMM_WORLD, 1);
+    free(vectors);
+    return MPI_SUCCESS;
+}
+
+/* Reductions of a program that is in MPI_Finalize already. */
+static void test_end(void)
+{
+    int key;
+    double *vectors = calloc(2 * N, sizeof *vectors);
+    vectors[0] = 1;
+    MPI_Allreduce(input, output, N, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, reduce_at_the_end, &key, NULL);
+    MPI_Comm_set_attr(MPI_COMM_SELF, key, vectors);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
 } tests[] = {{"errors", test_errors}, {"freed", test_freed}, {"used_when_freed", test_used_when_freed}, {"order", test_order},
-             {"attributes", test_attributes}, {"exhausted", test_exhausted}};
+             {"attributes", test_attributes}, {"exhausted", test_exhausted},
+             {"end", test_end}};
 
 int main(int argc, char **argv)
 {

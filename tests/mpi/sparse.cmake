@@ -125,6 +125,8 @@ endif()
 
 lucid_add_reduce_test(attributes NP 2 3 COMMAND $<TARGET_FILE:reduce_edges> attributes)
 lucid_add_reduce_test(attributes_threads NP 2 COMMAND $<TARGET_FILE:reduce_edges> attributes ENV SPARSE_THREADS=1)
+lucid_add_reduce_test(end NP 2 3 COMMAND $<TARGET_FILE:reduce_edges> end)
+lucid_add_reduce_test(end_threads NP 2 3 COMMAND $<TARGET_FILE:reduce_edges> end ENV SPARSE_THREADS=1)
 lucid_add_reduce_test(exhausted NP 2 3 COMMAND $<TARGET_FILE:reduce_edges> exhausted)
 
 # Nonblocking calls under way when a blocking one measures.
