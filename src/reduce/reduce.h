@@ -80,7 +80,7 @@ struct lucid_reduce_comm {
     _Atomic bool ready;                  /* it is there */
     unsigned pass;                       /* in which it has been asked for last (the lock of reduce_comm.c) */
     bool measured;                       /* parameters.rates are this machine's; at all processes or at none */
-    bool in_world;                       /* all processes are this one's MPI_COMM_WORLD's */
+    bool stepped;                        /* nonblocking calls can be taken */
     struct sparse_transport transport;
     struct sparse_state *state;
     struct sparse_parameters parameters; /* the same at all processes */
@@ -94,8 +94,8 @@ struct lucid_reduce_comm {
                                           * of reduce_request.c) */
     struct lucid_reduce_comm *next;
 };
-/* What a blocking call finds: made at the first one that is long enough (collective, blocking); NULL where that failed, at all
- * processes alike. */
+/* What a blocking call finds: made at the first one that is long enough (collective, blocking); NULL where that failed, and
+ * with processes of another MPI_COMM_WORLD; at all processes alike. */
 LUCID_INTERNAL struct lucid_reduce_comm *lucid_reduce_comm(MPI_Comm comm);
 /* A communicator of the same processes that has none of the program's attributes, which MPI_Comm_dup would copy. False at all processes where
  * it fails at one of them or one is not `able`, and no error handler is called. Collective, blocking. */

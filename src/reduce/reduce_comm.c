@@ -153,11 +153,15 @@ static void measure(struct lucid_reduce_comm *own)
     if (sparse_measure(&own->transport, 0, &surroundings, &rates) == 0) own->parameters.rates = rates;
 }
 
-/* All processes in this process's MPI_COMM_WORLD have agreed on what steps nonblocking calls; others have not. */
+/* All processes in this process's MPI_COMM_WORLD have Lucid, and have agreed on what steps nonblocking calls; others may not. Where there is
+ * no MPI_COMM_WORLD, but sessions only, there are no others. */
 static bool within_world(MPI_Comm comm)
 {
     MPI_Group group, world, both;
-    int size = 0, found = 0;
+    int size = 0, found = 0, begun = 0, ended = 0;
+    PMPI_Initialized(&begun);
+    PMPI_Finalized(&ended);
+    if (!begun || ended) return true;
     PMPI_Comm_group(comm, &group);
     PMPI_Comm_group(MPI_COMM_WORLD, &world);
     PMPI_Group_intersection(group, world, &both);
@@ -182,7 +186,7 @@ static struct lucid_reduce_comm *allocate(MPI_Comm comm)
     own->duplicating = MPI_REQUEST_NULL;
     sparse_settings(lucid_params(), &own->plain);
     own->parameters = own->plain;
-    own->in_world = lucid_reduce_engine() != LUCID_REDUCE_NO_ENGINE && within_world(comm);
+    own->stepped = lucid_reduce_engine() != LUCID_REDUCE_NO_ENGINE;
     return own;
 }
 
@@ -298,7 +302,7 @@ static bool settled(struct lucid_reduce_comm *own)
 struct lucid_reduce_comm *lucid_reduce_comm(MPI_Comm comm)
 {
     struct lucid_reduce_comm *own = find(comm);
-    if (!own) own = keep(comm, create(comm));
+    if (!own) own = keep(comm, within_world(comm) ? create(comm) : NULL);
     if (!own || own == &nothing) return NULL;
     while (!settled(own)) lucid_reduce_poke();
     if (!own->measured) measure(own);
@@ -313,7 +317,7 @@ struct lucid_reduce_comm *lucid_reduce_comm_nonblocking(MPI_Comm comm, bool *bro
         *broken = own == NULL;
         if (own) own = keep(comm, own);
     }
-    return own && own != &nothing && own->in_world ? own : NULL;
+    return own && own != &nothing && own->stepped ? own : NULL;
 }
 
 /* Communicators that are never freed, such as MPI_COMM_WORLD, do not forget by themselves. What the program has left behind, such as a

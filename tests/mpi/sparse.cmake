@@ -96,6 +96,11 @@ target_compile_definitions(reduce_edges PRIVATE ${pmpi_definitions} _GNU_SOURCE)
 target_link_libraries(reduce_edges PRIVATE MPI::MPI_C ${CMAKE_DL_LIBS})
 set_target_properties(reduce_edges PROPERTIES ENABLE_EXPORTS ON) # it looks at what liblucid calls
 
+add_executable(reduce_spawn reduce_spawn.c)
+target_include_directories(reduce_spawn PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
+target_compile_definitions(reduce_spawn PRIVATE _GNU_SOURCE)
+target_link_libraries(reduce_spawn PRIVATE MPI::MPI_C ${CMAKE_DL_LIBS})
+
 # lucid_add_reduce_test(NAME NP "2 3" COMMAND program argument ... ENV A=B ...)
 function(lucid_add_reduce_test NAME)
   cmake_parse_arguments(T "" "" "NP;COMMAND;ENV" ${ARGN})
@@ -127,6 +132,7 @@ lucid_add_reduce_test(attributes NP 2 3 COMMAND $<TARGET_FILE:reduce_edges> attr
 lucid_add_reduce_test(attributes_threads NP 2 COMMAND $<TARGET_FILE:reduce_edges> attributes ENV SPARSE_THREADS=1)
 lucid_add_reduce_test(end NP 2 3 COMMAND $<TARGET_FILE:reduce_edges> end)
 lucid_add_reduce_test(end_threads NP 2 3 COMMAND $<TARGET_FILE:reduce_edges> end ENV SPARSE_THREADS=1)
+lucid_add_reduce_test(spawn NP 1 2 COMMAND $<TARGET_FILE:reduce_spawn>)
 lucid_add_reduce_test(exhausted NP 2 3 COMMAND $<TARGET_FILE:reduce_edges> exhausted)
 
 # Nonblocking calls under way when a blocking one measures.
