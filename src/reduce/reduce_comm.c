@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * reduce_comm.c: what sparse reductions keep with a communicator: a private duplicate, the core's state, the machine's rates.
  */
+#include "reduce_pending.h"
 #include "reduce_sites.h"
 
 #include <pthread.h>
