@@ -196,7 +196,7 @@ if(LUCID_FORTRAN)
     add_executable(sparse_${way} sparse_fortran.F90)
     target_compile_definitions(sparse_${way} PRIVATE TEST_${upper} $<$<BOOL:${LUCID_TEST_MPI_BCAST_INIT}>:TEST_HAS_BCAST_INIT>)
     target_compile_options(sparse_${way} PRIVATE "$<$<COMPILE_LANG_AND_ID:Fortran,GNU>:-fallow-argument-mismatch;-w>")
-    target_link_libraries(sparse_${way} PRIVATE lucid MPI::MPI_Fortran)
+    target_link_libraries(sparse_${way} PRIVATE lucid_fortran lucid MPI::MPI_Fortran)
     foreach(np 1 3)
       add_test(NAME mpi.sparse_${way}.np${np} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np}
                env LD_PRELOAD=$<TARGET_FILE:lucid> $<TARGET_FILE:sparse_${way}>)

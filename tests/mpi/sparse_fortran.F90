@@ -8,26 +8,19 @@ program sparse_fortran
 #else
    use mpi
 #endif
-   use iso_c_binding, only: c_int64_t
+   use lucid_sparse
    implicit none
-   type, bind(c) :: figures_t
-      integer(c_int64_t) :: taken, passed, sent, saved
-   end type
-   interface
-      subroutine lucid_sparse_get_figures(figures) bind(c)
-         import :: figures_t
-         type(figures_t), intent(out) :: figures
-      end subroutine
-   end interface
+   external :: larger
    integer, parameter :: n = 50000
    double precision, asynchronous :: input(n), output(n), wanted(n)
    integer :: rank, size, level, ierror, i, r, calls = 2
    character(len=16) :: expect
-   type(figures_t) :: before, after
+   type(lucid_sparse_figures) :: before, after
 #if defined(TEST_F08)
    type(MPI_Request) :: request
+   type(MPI_Op) :: op
 #else
-   integer :: request
+   integer :: request, op
 #endif
    call MPI_Init_thread(MPI_THREAD_MULTIPLE, level, ierror)
    call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierror)
@@ -67,8 +60,32 @@ program sparse_fortran
    call lucid_sparse_get_figures(after)
    call get_environment_variable('SPARSE_EXPECT', expect)
    if (expect == 'taken' .and. size > 1 .and. after%taken - before%taken /= calls) call fail('calls are not taken')
+   call own_operator
    call MPI_Finalize(ierror)
 contains
+   ! The library's until it is declared.
+   subroutine own_operator
+      call MPI_Op_create(larger, .true., op, ierror)
+      do i = 1, n
+         wanted(i) = 0
+         do r = 0, size - 1
+            if (mod(i, 97) == mod(r, 7)) wanted(i) = max(wanted(i), r + 1d0)
+         end do
+      end do
+      call lucid_sparse_get_figures(before)
+      call MPI_Allreduce(input, output, n, MPI_DOUBLE_PRECISION, op, MPI_COMM_WORLD, ierror)
+      call check('an operator of our own')
+      call lucid_sparse_get_figures(after)
+      if (after%taken /= before%taken) call fail('an operator is taken that was not declared')
+      call lucid_op_set_elementwise(op, ierror)
+      if (ierror /= 0) call fail('lucid_op_set_elementwise fails')
+      output = -1
+      call MPI_Allreduce(input, output, n, MPI_DOUBLE_PRECISION, op, MPI_COMM_WORLD, ierror)
+      call check('a declared operator')
+      call lucid_sparse_get_figures(after)
+      if (expect == 'taken' .and. size > 1 .and. after%taken - before%taken /= 1) call fail('a declared operator is not taken')
+      call MPI_Op_free(op, ierror)
+   end subroutine
    subroutine check(what)
       character(len=*), intent(in) :: what
       if (ierror /= MPI_SUCCESS .or. any(output /= wanted)) call fail(what//' is wrong')
@@ -79,3 +96,23 @@ contains
       call MPI_Abort(MPI_COMM_WORLD, 1, ierror)
    end subroutine
 end program
+
+#if defined(TEST_F08)
+subroutine larger(in, inout, length, datatype)
+   use, intrinsic :: iso_c_binding, only: c_f_pointer, c_ptr
+   use mpi_f08, only: MPI_Datatype
+   type(c_ptr), value :: in, inout
+   integer :: length
+   type(MPI_Datatype) :: datatype
+   double precision, pointer :: a(:), b(:)
+   call c_f_pointer(in, a, [length])
+   call c_f_pointer(inout, b, [length])
+   b = max(a, b)
+end subroutine
+#else
+subroutine larger(in, inout, length, datatype)
+   integer :: length, datatype
+   double precision :: in(length), inout(length)
+   inout = max(in, inout)
+end subroutine
+#endif
