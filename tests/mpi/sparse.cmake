@@ -135,6 +135,12 @@ lucid_add_reduce_test(end_threads NP 2 3 COMMAND $<TARGET_FILE:reduce_edges> end
 lucid_add_reduce_test(spawn NP 1 2 COMMAND $<TARGET_FILE:reduce_spawn>)
 lucid_add_reduce_test(exhausted NP 2 3 COMMAND $<TARGET_FILE:reduce_edges> exhausted)
 
+add_executable(reduce_types reduce_types.c)
+target_include_directories(reduce_types PRIVATE ${PROJECT_SOURCE_DIR}/include)
+target_compile_definitions(reduce_types PRIVATE _GNU_SOURCE)
+target_link_libraries(reduce_types PRIVATE MPI::MPI_C ${CMAKE_DL_LIBS})
+lucid_add_reduce_test(types NP 1 3 COMMAND $<TARGET_FILE:reduce_types> ENV LUCID_SPARSE_ALWAYS=1)
+
 # Nonblocking calls under way when a blocking one measures.
 add_executable(sparse_overtaken sparse_overtaken.c)
 target_include_directories(sparse_overtaken PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
