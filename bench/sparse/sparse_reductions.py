@@ -34,10 +34,13 @@ def experiments(quick):
         yield "one-node-4", 4, 1, None, 7, jobs([64 * KIB, MIB], few)
         yield "lab-4x4-1gbit", 16, 4, "1gbit", 5, jobs([MIB], few)
         return
-    yield "one-node-4", 4, 1, None, 10, jobs([8 * KIB, 64 * KIB], few) + jobs([MIB, 16 * MIB]) + jobs([MIB], few, "int")
-    yield "one-node-8", 8, 1, None, 10, jobs([MIB], few) + [(call, "int", 64 * MIB, "random", 0.01) for call in CALLS]
-    yield "one-node-16", 16, 1, None, 10, jobs([MIB, 16 * MIB], few)
-    yield "lab-4x4-1gbit", 16, 4, "1gbit", 7, jobs([8 * KIB, 64 * KIB], few) + jobs([MIB, 8 * MIB])
+    each = [("reduce_scatter_block", "int", 4 * 4, "dense", 1)] # an int for every rank: LAMMPS's plan of who sends to whom
+    yield "one-node-4", 4, 1, None, 10, each + jobs([8 * KIB, 64 * KIB], few) + jobs([MIB, 16 * MIB]) + jobs([MIB, 16 * MIB], few, "int")
+    yield "one-node-8", 8, 1, None, 10, jobs([8 * KIB, 64 * KIB, MIB], few) + [(call, "int", 64 * MIB, "random", 0.01) for call in CALLS]
+    yield "one-node-16", 16, 1, None, 10, jobs([64 * KIB, MIB, 16 * MIB], few) + jobs([MIB], few, "int")
+    yield "lab-4x1-1gbit", 4, 4, "1gbit", 7, jobs([64 * KIB, MIB, 8 * MIB], few)
+    yield "lab-4x2-1gbit", 8, 4, "1gbit", 7, jobs([64 * KIB, MIB, 8 * MIB], few) + jobs([MIB], few, "int")
+    yield "lab-4x4-1gbit", 16, 4, "1gbit", 7, jobs([8 * KIB, 64 * KIB], few) + jobs([MIB, 8 * MIB]) + jobs([MIB], few, "int")
     yield "lab-4x4-200mbit", 16, 4, "200mbit", 14, jobs([MIB, 8 * MIB], few)
 
 
@@ -156,7 +159,7 @@ def controls(results):
 
 
 def shown(size):
-    return f"{size // MIB} MiB" if size >= MIB else f"{size // KIB} KiB"
+    return f"{size // MIB} MiB" if size >= MIB else f"{size // KIB} KiB" if size >= KIB else f"{size} B"
 
 
 def rows(table):
