@@ -70,22 +70,26 @@ class Fortran(emit_body.Dialect):
 
     def reduction_call(self, own):
         # a buffer that comes as a descriptor may be an array section: the library's
-        lines, left = self.call(), []
-        here = [*self.values(own), *(f"void *const {name} = f_{name};" for name in ("sendbuf", "recvbuf"))]
+        *optional, call, rc = self.call()
+        here = [*self.values(own), *(f"void *const {name} = f_{name};" for name in ("sendbuf", "recvbuf")), "int own = MPI_SUCCESS;"]
+        # MPICH's own entry points call MPI_X in C, whose wrapper is to leave alone what has been dealt with here
+        inside = ["if (LUCID_UNLIKELY(wanted)) lucid_reduce_nest(true);", call, "if (LUCID_UNLIKELY(wanted)) lucid_reduce_nest(false);"]
+        begin = [*optional, "const bool wanted = lucid_reduce_wanted();"]
         if self.function.action == "coll_init":
-            here += ["int own = MPI_SUCCESS;", "MPI_Request made = PMPI_Request_f2c(*(const MPI_Fint *)f_request);",
+            here += ["MPI_Request made = PMPI_Request_f2c(*(const MPI_Fint *)f_request);",
                      f"if (lucid_reduce_persist({own}, &made, &own)) {{", "    *ierror = own;",
                      "    *(MPI_Fint *)f_request = PMPI_Request_c2f(made);", "}"]
-            wanted = "if (LUCID_UNLIKELY(lucid_reduce_wanted()) && !descriptors && *ierror == MPI_SUCCESS) {"
-            return [*lines[:-1], wanted, *("    " + line for line in here), "}", lines[-1]]
+            ours = "if (LUCID_UNLIKELY(wanted) && !descriptors && *ierror == MPI_SUCCESS) {"
+            return [*begin, *inside, ours, *("    " + line for line in here), "}", rc]
+        left = []
         if self.function.action == "icoll":
-            here += ["int own = MPI_SUCCESS;", "MPI_Request made = MPI_REQUEST_NULL;", f"taken = lucid_reduce_begin({own}, &made, &own);",
+            here += ["MPI_Request made = MPI_REQUEST_NULL;", f"taken = lucid_reduce_begin({own}, &made, &own);",
                      "if (taken) {", "    *ierror = own;", "    *(MPI_Fint *)f_request = PMPI_Request_c2f(made);", "}"]
         else:
-            here += ["int own = MPI_SUCCESS;", f"taken = lucid_reduce_run({own}, &own);", "if (taken) *ierror = own;"]
-            left.append("if (LUCID_UNLIKELY(lucid_reduce_wanted())) lucid_reduce_left();")
-        wanted = ["if (LUCID_UNLIKELY(lucid_reduce_wanted()) && !descriptors) {", *("    " + line for line in here), "}"]
-        return [*lines[:-2], "bool taken = false;", *wanted, f"if (!taken) {lines[-2]}", *left, lines[-1]]
+            here += [f"taken = lucid_reduce_run({own}, &own);", "if (taken) *ierror = own;"]
+            left = ["if (LUCID_UNLIKELY(wanted)) lucid_reduce_left();"]
+        return [*begin, "bool taken = false;", "if (LUCID_UNLIKELY(wanted) && !descriptors) {", *("    " + line for line in here), "}",
+                "if (!taken) {", *("    " + line for line in inside), "}", *left, rc]
 
     def values(self, text):
         return [self.value(name) for name in emit_body.used(text, self.arguments) if name not in BUFFERS]

@@ -44,7 +44,7 @@ int lucid_starts_kind(const struct lucid_starts *starts)
 void lucid_starts_end(struct lucid_starts *starts, bool entered, int rc, const MPI_Request *requests)
 {
     if (starts->n > 0 && rc == MPI_SUCCESS) lucid_call_start(entered, starts->n, starts->before, requests);
-    if (rc == MPI_SUCCESS) lucid_reduce_started(starts->all, requests);
+    if (rc == MPI_SUCCESS && lucid_reduce_wanted()) lucid_reduce_started(starts->all, requests);
     release(starts);
 }
 
@@ -52,15 +52,18 @@ void lucid_fortran_starts_begin(struct lucid_starts *starts, int n, const MPI_Fi
 {
     prepare(starts, n);
     for (int i = 0; i < starts->n; i++) starts->before[i] = PMPI_Request_f2c(requests[i]);
+    starts->nests = lucid_reduce_wanted();
+    if (starts->nests) lucid_reduce_nest(true);
 }
 
 void lucid_fortran_starts_end(struct lucid_starts *starts, bool entered, int rc, const MPI_Fint *requests)
 {
+    if (starts->nests) lucid_reduce_nest(false);
     for (int i = 0; i < starts->n && rc == MPI_SUCCESS; i++) {
         const MPI_Request after = PMPI_Request_f2c(requests[i]);
         lucid_call_start(entered, 1, &starts->before[i], &after);
     }
-    for (int i = 0; i < starts->all && rc == MPI_SUCCESS; i++) {
+    for (int i = 0; starts->nests && i < starts->all && rc == MPI_SUCCESS; i++) {
         const MPI_Request started = PMPI_Request_f2c(requests[i]);
         lucid_reduce_started(1, &started);
     }

@@ -24,6 +24,7 @@ static inline int lucid_own_rank(MPI_Comm comm)
 /** The requests of an MPI_Start(all) as they were before it: the library may put others in their place. */
 struct lucid_starts {
     int all, n; /* requests; those that are looked at: all or none */
+    bool nests; /* a Fortran wrapper, which may call that of C */
     MPI_Request *before;
     MPI_Request few[16];
 };

@@ -29,9 +29,16 @@ static enum { UNKNOWN, OFF, ON, MEASURE } mode(void)
     return found;
 }
 
+static _Thread_local bool nested;
+
 bool lucid_reduce_wanted(void)
 {
-    return mode() != OFF;
+    return mode() != OFF && !nested;
+}
+
+void lucid_reduce_nest(bool inside)
+{
+    nested = inside;
 }
 
 static bool is_intra(MPI_Comm comm, int *rank, int *size)

@@ -101,6 +101,15 @@ target_include_directories(reduce_spawn PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PR
 target_compile_definitions(reduce_spawn PRIVATE _GNU_SOURCE)
 target_link_libraries(reduce_spawn PRIVATE MPI::MPI_C ${CMAKE_DL_LIBS})
 
+add_library(reduce_fortran_shim SHARED reduce_fortran_shim.c)
+add_executable(reduce_fortran reduce_fortran.c)
+foreach(target reduce_fortran_shim reduce_fortran)
+  target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
+  target_compile_definitions(${target} PRIVATE ${pmpi_definitions} _GNU_SOURCE)
+  target_link_libraries(${target} PRIVATE MPI::MPI_C ${CMAKE_DL_LIBS})
+endforeach()
+target_link_libraries(reduce_fortran PRIVATE reduce_fortran_shim)
+
 # lucid_add_reduce_test(NAME NP "2 3" COMMAND program argument ... ENV A=B ...)
 function(lucid_add_reduce_test NAME)
   cmake_parse_arguments(T "" "" "NP;COMMAND;ENV" ${ARGN})
@@ -133,6 +142,8 @@ lucid_add_reduce_test(attributes_threads NP 2 COMMAND $<TARGET_FILE:reduce_edges
 lucid_add_reduce_test(end NP 2 3 COMMAND $<TARGET_FILE:reduce_edges> end)
 lucid_add_reduce_test(end_threads NP 2 3 COMMAND $<TARGET_FILE:reduce_edges> end ENV SPARSE_THREADS=1)
 lucid_add_reduce_test(spawn NP 1 2 COMMAND $<TARGET_FILE:reduce_spawn>)
+lucid_add_reduce_test(fortran NP 2 COMMAND $<TARGET_FILE:reduce_fortran>)
+lucid_add_reduce_test(fortran_threads NP 2 3 COMMAND $<TARGET_FILE:reduce_fortran> ENV SPARSE_THREADS=1)
 lucid_add_reduce_test(exhausted NP 2 3 COMMAND $<TARGET_FILE:reduce_edges> exhausted)
 
 add_executable(reduce_types reduce_types.c)
