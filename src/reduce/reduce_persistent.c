@@ -10,52 +10,69 @@
 #include "reduce_pending.h"
 
 #include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "../core/log.h"
 
-/* Everything that has been made and not freed. */
+enum { MOST = 1 << 20, SLOTS = 1 << 12 };
+
+/* Everything that has been made and not freed, by its request. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct lucid_pending *list;
+static struct lucid_pending *table[SLOTS];
 static atomic_size_t known;
 static MPI_Comm self = MPI_COMM_NULL;
+static bool *taken; /* which tags of it are */
+static size_t tags;
 
-static bool taken(int completion)
+/* Where `request` is kept: the link to its entry, or to the end. Under the lock. */
+static struct lucid_pending **find(MPI_Request request)
 {
-    for (const struct lucid_pending *p = list; p; p = p->other)
-        if (p->completion == completion) return true;
-    return false;
+    uint64_t key = 0;
+    memcpy(&key, &request, sizeof request); /* a pointer or an int */
+    struct lucid_pending **link = &table[key * 0x9E3779B97F4A7C15u >> 52];
+    while (*link && (*link)->request != request) link = &(*link)->other;
+    return link;
+}
+
+/* Twice as many tags as may be in use, so that a free one is never far. */
+static bool prepare_tags(void)
+{
+    int *most, found = 0;
+    if (taken) return true;
+    if (PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found) != MPI_SUCCESS || !found) return false;
+    tags = *most < 2 * MOST ? (size_t)*most + 1 : 2 * MOST;
+    taken = calloc(tags, sizeof *taken);
+    return taken != NULL;
 }
 
 /* The program's request; under the lock. */
 static bool make_request(struct lucid_pending *p)
 {
-    static int next;
+    static size_t next;
+    if (!prepare_tags() || atomic_load(&known) >= tags / 2) return false;
     if (self == MPI_COMM_NULL && !lucid_reduce_twin(MPI_COMM_SELF, true, &self)) return false;
-    do next = (next + 1) % (1 << 15);
-    while (taken(next));
-    p->completion = next;
-    return PMPI_Recv_init(NULL, 0, MPI_BYTE, 0, next, self, &p->request) == MPI_SUCCESS;
+    do next = (next + 1) % tags;
+    while (taken[next]);
+    p->completion = (int)next;
+    if (PMPI_Recv_init(NULL, 0, MPI_BYTE, 0, p->completion, self, &p->request) != MPI_SUCCESS) return false;
+    taken[next] = true;
+    return true;
 }
 
 static bool enlist(struct lucid_pending *p)
 {
     pthread_mutex_lock(&lock);
-    bool made = atomic_load(&known) < 1 << 14 && make_request(p);
+    bool made = make_request(p);
     if (made) {
-        p->other = list;
-        list = p;
+        struct lucid_pending **link = find(p->request);
+        p->other = NULL;
+        *link = p;
         atomic_fetch_add(&known, 1);
     }
     pthread_mutex_unlock(&lock);
     return made;
-}
-
-/* Where `request` is kept: the link to its entry, or to the end. Under the lock. */
-static struct lucid_pending **find(MPI_Request request)
-{
-    struct lucid_pending **link = &list;
-    while (*link && (*link)->request != request) link = &(*link)->other;
-    return link;
 }
 
 /* At this process alone. */
@@ -123,6 +140,7 @@ void lucid_reduce_request_freed(MPI_Request request)
     struct lucid_pending **link = find(request), *p = *link;
     if (p) {
         *link = p->other;
+        taken[p->completion] = false;
         atomic_fetch_sub(&known, 1);
     }
     pthread_mutex_unlock(&lock);
@@ -135,5 +153,8 @@ void lucid_reduce_request_freed(MPI_Request request)
 
 void lucid_persistent_close(void)
 {
-    if (self != MPI_COMM_NULL && atomic_load(&known) == 0) PMPI_Comm_free(&self);
+    if (atomic_load(&known) > 0) return;
+    if (self != MPI_COMM_NULL) PMPI_Comm_free(&self);
+    free(taken);
+    taken = NULL;
 }

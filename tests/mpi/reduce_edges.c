@@ -326,12 +326,37 @@ static void test_end(void)
     MPI_Comm_set_attr(MPI_COMM_SELF, key, vectors);
 }
 
+/* More persistent reductions than the tags below 2^15 would serve. */
+static void test_many(void)
+{
+    enum { MANY = 20000, EACH = 4000 };
+    if (!HAS_PERSISTENT) return;
+    MPI_Comm comms[MANY / EACH];
+    MPI_Request *requests = malloc(MANY * sizeof *requests);
+    MPI_Status status;
+    for (int k = 0; k < MANY / EACH; k++) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &comms[k]);
+        MPI_Comm_set_errhandler(comms[k], MPI_ERRORS_RETURN);
+        MPI_Allreduce(input, output, N, MPI_DOUBLE, MPI_SUM, comms[k]);
+    }
+    for (int i = 0; i < MANY; i++) CHECK_OK(make(comms[i / EACH], &requests[i]));
+    for (int i = MANY - 1; i > 0; i -= 3000) {
+        fill();
+        MPI_Start(&requests[i]);
+        MPI_Wait(&requests[i], &status);
+        CHECK(is_sum(size, 0, N));
+    }
+    for (int i = 0; i < MANY; i++) MPI_Request_free(&requests[i]);
+    for (int k = 0; k < MANY / EACH; k++) MPI_Comm_free(&comms[k]);
+    free(requests);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
 } tests[] = {{"errors", test_errors}, {"freed", test_freed}, {"used_when_freed", test_used_when_freed}, {"order", test_order},
              {"attributes", test_attributes}, {"exhausted", test_exhausted},
-             {"end", test_end}};
+             {"end", test_end}, {"many", test_many}};
 
 int main(int argc, char **argv)
 {

@@ -144,6 +144,10 @@ lucid_add_reduce_test(end_threads NP 2 3 COMMAND $<TARGET_FILE:reduce_edges> end
 lucid_add_reduce_test(spawn NP 1 2 COMMAND $<TARGET_FILE:reduce_spawn>)
 lucid_add_reduce_test(fortran NP 2 COMMAND $<TARGET_FILE:reduce_fortran>)
 lucid_add_reduce_test(fortran_threads NP 2 3 COMMAND $<TARGET_FILE:reduce_fortran> ENV SPARSE_THREADS=1)
+if(LUCID_MPIX_ASYNC)
+  lucid_add_reduce_test(many NP 2 COMMAND $<TARGET_FILE:reduce_edges> many)
+endif()
+lucid_add_reduce_test(many_threads NP 2 COMMAND $<TARGET_FILE:reduce_edges> many ENV SPARSE_THREADS=1)
 lucid_add_reduce_test(exhausted NP 2 3 COMMAND $<TARGET_FILE:reduce_edges> exhausted)
 
 add_executable(reduce_types reduce_types.c)
