@@ -30,7 +30,8 @@ struct lucid_pending {
     /* Persistent ones. */
     bool persistent;
     const struct sparse_parameters *parameters; /* as all processes had them when the call was made */
-    int completion; /* tag of the message that completes `request` */
+    MPI_Comm home;  /* of `request`: of this process alone */
+    int completion; /* tag of the message that completes it */
     struct lucid_pending *other;
 };
 

@@ -22,8 +22,8 @@ enum { MOST = 1 << 20, SLOTS = 1 << 12 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct lucid_pending *table[SLOTS];
 static atomic_size_t known;
-static MPI_Comm self = MPI_COMM_NULL;
-static bool *taken; /* which tags of it are */
+static MPI_Comm homes[2] = {MPI_COMM_NULL, MPI_COMM_NULL}; /* errors are returned; end the program */
+static bool *taken; /* which of their tags are */
 static size_t tags;
 
 /* Where `request` is kept: the link to its entry, or to the end. Under the lock. */
@@ -47,16 +47,39 @@ static bool prepare_tags(void)
     return taken != NULL;
 }
 
+static bool is_fatal(MPI_Comm comm)
+{
+    MPI_Errhandler handler;
+    if (PMPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS) return true;
+    bool fatal = handler == MPI_ERRORS_ARE_FATAL;
+#if defined(LUCID_MPI_ERRORS_ABORT)
+    fatal = fatal || handler == MPI_ERRORS_ABORT;
+#endif
+    PMPI_Errhandler_free(&handler);
+    return fatal;
+}
+
+/* Where the request lives, whose errors are those of its communicator: they are to end the program if the program's own communicator's do.
+ * Other handlers of the program's get no call, but the program its error code. */
+static MPI_Comm home_for(MPI_Comm comm)
+{
+    const bool fatal = is_fatal(comm);
+    MPI_Comm *home = &homes[fatal];
+    if (*home == MPI_COMM_NULL && lucid_reduce_twin(MPI_COMM_SELF, true, home))
+        PMPI_Comm_set_errhandler(*home, fatal ? MPI_ERRORS_ARE_FATAL : MPI_ERRORS_RETURN);
+    return *home;
+}
+
 /* The program's request; under the lock. */
 static bool make_request(struct lucid_pending *p)
 {
     static size_t next;
     if (!prepare_tags() || atomic_load(&known) >= tags / 2) return false;
-    if (self == MPI_COMM_NULL && !lucid_reduce_twin(MPI_COMM_SELF, true, &self)) return false;
+    if ((p->home = home_for(p->reduction.comm)) == MPI_COMM_NULL) return false;
     do next = (next + 1) % tags;
     while (taken[next]);
     p->completion = (int)next;
-    if (PMPI_Recv_init(NULL, 0, MPI_BYTE, 0, p->completion, self, &p->request) != MPI_SUCCESS) return false;
+    if (PMPI_Recv_init(NULL, 0, MPI_BYTE, 0, p->completion, p->home, &p->request) != MPI_SUCCESS) return false;
     taken[next] = true;
     return true;
 }
@@ -128,7 +151,7 @@ void lucid_persistent_complete(struct lucid_pending *p)
 {
     static const char nothing[1];
     MPI_Request sent;
-    int rc = PMPI_Isend(nothing, p->rc == MPI_SUCCESS ? 0 : 1, MPI_BYTE, 0, p->completion, self, &sent);
+    int rc = PMPI_Isend(nothing, p->rc == MPI_SUCCESS ? 0 : 1, MPI_BYTE, 0, p->completion, p->home, &sent);
     if (rc == MPI_SUCCESS) rc = PMPI_Request_free(&sent);
     if (rc != MPI_SUCCESS) lucid_error("error %d of MPI_Isend to this process: a persistent reduction will not end", rc);
 }
@@ -154,7 +177,8 @@ void lucid_reduce_request_freed(MPI_Request request)
 void lucid_persistent_close(void)
 {
     if (atomic_load(&known) > 0) return;
-    if (self != MPI_COMM_NULL) PMPI_Comm_free(&self);
+    for (int i = 0; i < 2; i++)
+        if (homes[i] != MPI_COMM_NULL) PMPI_Comm_free(&homes[i]);
     free(taken);
     taken = NULL;
 }

@@ -351,12 +351,45 @@ static void test_many(void)
     free(requests);
 }
 
+static _Atomic bool failing;
+
+/* What liblucid receives its messages with. */
+__attribute__((visibility("default"))) int PMPI_Irecv(void *buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
+                                                      MPI_Request *request)
+{
+    int (*next)(void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *) =
+        (int (*)(void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *))dlsym(RTLD_NEXT, "PMPI_Irecv");
+    return failing ? MPI_ERR_OTHER : next(buffer, count, type, from, tag, comm, request);
+}
+
+/* An error of a persistent call ends in an error code where the program has asked for them. */
+static void test_failure(void)
+{
+    MPI_Comm comm;
+    MPI_Request request;
+    if (!HAS_PERSISTENT) return;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Allreduce(input, output, N, MPI_DOUBLE, MPI_SUM, comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    make(comm, &request);
+    fill();
+    MPI_Start(&request);
+    CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK(is_sum(size, 0, N));
+    failing = true;
+    MPI_Start(&request);
+    CHECK(MPI_Wait(&request, MPI_STATUS_IGNORE) != MPI_SUCCESS);
+    failing = false;
+    if (!is_open_mpi()) MPI_Request_free(&request); /* 4.1 has freed it, as it does with every request that fails */
+    MPI_Comm_free(&comm);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
 } tests[] = {{"errors", test_errors}, {"freed", test_freed}, {"used_when_freed", test_used_when_freed}, {"order", test_order},
              {"attributes", test_attributes}, {"exhausted", test_exhausted},
-             {"end", test_end}, {"many", test_many}};
+             {"end", test_end}, {"many", test_many}, {"failure", test_failure}};
 
 int main(int argc, char **argv)
 {
