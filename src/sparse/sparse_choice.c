@@ -42,9 +42,9 @@ struct sparse_sort sparse_choice_sort(const struct sparse_estimate *estimate)
     return (struct sparse_sort){estimate->density + few * estimate->grain, growth};
 }
 
-/* Does not merge, and so shows nothing of how unions grow: taken on knowledge only, and now and then another one in its place. Not so of two
- * ranks, whose only merge most others make uncounted, too, into the result: what halving would show of the one union, once in 17 calls,
- * gains less than that call takes longer. */
+/* Does not merge, and so shows nothing of how unions grow: taken on knowledge only, and now and then another one in its place. Not so of
+ * two ranks, whose only merge most others make uncounted, too, into the result: what halving would show of the one union, once in 17
+ * calls, gains less than that call takes longer. */
 static bool shows_nothing(enum sparse_algorithm algorithm, int ranks)
 {
     bool merges = algorithm != SPARSE_REDUCE_DIRECT && algorithm != SPARSE_ALLREDUCE_RING && algorithm != SPARSE_SCATTER_PAIRWISE;

@@ -70,9 +70,9 @@ double sparse_class_seen(struct sparse_class *class, struct sparse_sort sort, bo
 /* What a blocking call's look has come to. When it has come to the same a few times, the next calls run that without a look. */
 void sparse_class_answer(struct sparse_class *class, struct sparse_answer answer);
 
-/* What the merges of a call have shown, of elements of `size` bytes. Algorithms without merges show nothing, and a ring would go on after the inputs have ceased to be
- * disjoint: what is known is stale after some calls, so that one with merges runs in a ring's place at the next look, and forgotten when
- * that has shown nothing either. */
+/* What the merges of a call have shown, of elements of `size` bytes. Algorithms without merges show nothing, and a ring would go on
+ * after the inputs have ceased to be disjoint: what is known is stale after some calls, so that one with merges runs in a ring's place
+ * at the next look, and forgotten when that has shown nothing either. */
 void sparse_class_learn(struct sparse_class *class, const struct sparse_record *record, size_t size, bool looked);
 bool sparse_class_stale(const struct sparse_class *class);
 
