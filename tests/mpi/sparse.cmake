@@ -198,6 +198,11 @@ endfunction()
 if(TARGET mca_coll_sparse)
   lucid_add_sparse_edge_test(idup NP 2 4 5)
   lucid_add_sparse_edge_test(freed NP 2 4 5)
+  foreach(np 2 3 4) # persistent calls started before and behind a blocking one
+    add_test(NAME mpi.sparse_edge_order.np${np} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np} $<TARGET_FILE:reduce_edges> order)
+    set_tests_properties(mpi.sparse_edge_order.np${np} PROPERTIES LABELS "mpi;sparse" TIMEOUT 60 SKIP_RETURN_CODE 77 PROCESSORS 2
+                         ENVIRONMENT "${LUCID_MPI_TEST_ENV};${component}")
+  endforeach()
   lucid_add_sparse_edge_test(bounds NP 2 4 PRELOAD)
   if("${pmpi_definitions}" MATCHES TEST_PERSISTENT)
     lucid_add_sparse_edge_test(kept NP 2 4 PRELOAD)

@@ -50,6 +50,7 @@ typedef struct coll_sparse_module_t {
     struct sparse_transport transport;
     struct sparse_state *state;
     struct sparse_parameters parameters; /* the same at all processes */
+    struct sparse_parameters plain;      /* as they were before the rates were measured */
     bool late[SPARSE_KINDS];             /* what is below may start a nonblocking call late, see coll_sparse_below.c */
     int tags;                            /* the lowest of nonblocking calls' tags; 0: none yet */
     unsigned begun;                      /* nonblocking calls */

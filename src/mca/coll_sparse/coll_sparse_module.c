@@ -74,6 +74,7 @@ mca_coll_base_module_t *coll_sparse_query(ompi_communicator_t *comm, int *priori
         OBJ_RELEASE(module);
         return NULL;
     }
+    module->plain = module->parameters;
     *priority = coll_sparse_process.priority;
     module->super.coll_module_enable = enable;
     module->super.coll_module_disable = disable;

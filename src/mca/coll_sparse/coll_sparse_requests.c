@@ -237,6 +237,8 @@ int coll_sparse_begin(coll_sparse_module_t *module, const struct coll_sparse_cal
         /* the tags of the routine below are those that it would draw now, wherever and whenever the answer is known */
         request->call.may_pass_on = !lucid_ompi_threads() && coll_sparse_below_can(module, call);
         request->call.unordered = true;
+        /* ranks start it in orders of their own, before and behind the call that measures: all have what they had when it was made */
+        if (persistent && !module->measured) request->call.parameters = &module->plain;
         request->call.tag = tag_of(module, persistent);
         request->below_tag = ompi_coll_base_nbc_reserve_tags(module->comm, COLL_SPARSE_BELOW_TAGS);
         status = create(request);
