@@ -31,8 +31,8 @@ struct lucid_reduction {
     const void *site;          /* where it was called from */
 };
 
-/* Whether the wrappers hand reductions over at all; not those of this thread while it is inside of one that has been handed over by Fortran's
- * wrapper. */
+/* Whether the wrappers hand reductions over at all; not those of this thread while it is inside of one that Fortran's wrapper has handed
+ * over. */
 LUCID_INTERNAL bool lucid_reduce_wanted(void);
 LUCID_INTERNAL void lucid_reduce_nest(bool inside);
 

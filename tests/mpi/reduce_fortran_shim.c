@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * reduce_fortran_shim.c: Fortran's entry points as MPICH has them: they call MPI_ functions. Beside any MPI library, without a Fortran compiler.
+ * reduce_fortran_shim.c: Fortran's entry points as MPICH has them: they call MPI_ functions. For any MPI library,
+ * without a Fortran compiler.
  */
 #include "reduce_fortran_shim.h"
 
