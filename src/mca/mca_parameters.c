@@ -87,7 +87,8 @@ static void complain(const char *parameter, const char *text, const char *range,
     const char *wanted = given(parameter);
     char name[80] = "coll";
     if (wanted && strcmp(wanted, text) == 0) return;
-    for (size_t i = strlen("LUCID"), n = strlen(name); parameter[i] && n + 1 < sizeof name; i++) name[n++] = (char)tolower((unsigned char)parameter[i]);
+    for (size_t i = strlen("LUCID"), n = strlen(name); parameter[i] && n + 1 < sizeof name; i++)
+        name[n++] = (char)tolower((unsigned char)parameter[i]);
     lucid_error("MCA variable %s=%s is not valid (%s): using %s", name, text, range, def);
 }
 

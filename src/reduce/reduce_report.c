@@ -108,7 +108,8 @@ static struct prospect prospect_of(const struct record *record, const struct out
                                        .growth = outlook->growth};
     double took = kind == SPARSE_REDUCE ? f->seconds / (double)f->calls : record->least;
     struct sparse_choice choice = sparse_choose(kind, true, &estimate, parameters, NULL);
-    if (estimate.elements * estimate.size < parameters->short_bytes || choice.algorithm == SPARSE_LIBRARY) return (struct prospect){took, took};
+    if (estimate.elements * estimate.size < parameters->short_bytes || choice.algorithm == SPARSE_LIBRARY)
+        return (struct prospect){took, took};
     if (took <= 0) took = sparse_cost(SPARSE_LIBRARY, choice.algorithm, true, &estimate, parameters); /* a nonblocking call */
     double ours = outlook->sharing * (sparse_cost(choice.algorithm, choice.algorithm, choice.dense, &estimate, parameters) +
                                       (outlook->asking ? sparse_cost_of_asking(&estimate, parameters) : 0));
