@@ -105,7 +105,7 @@ static bool begin(struct lucid_pending *p)
     int first = p->persistent ? LUCID_REDUCE_FIRST_PERSISTENT : LUCID_REDUCE_FIRST;
     int tag = first + (int)(p->turn % LUCID_REDUCE_CALLS) * SPARSE_TAGS;
     lucid_reduce_describe(&p->reduction, p->own, p->counts, &p->operator, tag, &call);
-    call.unordered = p->persistent;
+    call.order = p->persistent ? SPARSE_UNORDERED : SPARSE_IN_ORDER;
     if (p->persistent) call.parameters = p->parameters;
     p->stage = LUCID_AGREEING;
     return take(p, sparse_collective_create(&call, &p->run));

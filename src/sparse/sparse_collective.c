@@ -74,7 +74,7 @@ void sparse_state_passed(struct sparse_state *state, const struct sparse_paramet
 bool sparse_state_passes(struct sparse_state *state, const struct sparse_parameters *parameters)
 {
     bool there = state->unseen && state->unseen->shape == state->unseen_shape;
-    return there && sparse_class_passes(&state->ordered, state->unseen, parameters);
+    return there && sparse_class_passes(&state->classes[SPARSE_IN_ORDER], state->unseen, parameters);
 }
 
 static size_t all_elements(const struct sparse_call *call)
@@ -88,11 +88,17 @@ static size_t all_elements(const struct sparse_call *call)
 
 static struct sparse_class *class_of(const struct sparse_call *call, size_t elements)
 {
-    struct sparse_classes *classes = call->unordered ? &call->state->unordered : &call->state->ordered;
-    return sparse_class_at(classes, sparse_call_shape(call->kind, &call->operator, elements * call->operator.size));
+    const uint32_t shape = sparse_call_shape(call->kind, &call->operator, elements * call->operator.size);
+    return sparse_class_at(&call->state->classes[call->order], shape);
 }
 
 static const struct sparse_answer the_library = {1, SPARSE_LIBRARY, false}, ask = {0, SPARSE_ALGORITHMS, false};
+
+/* Whether it counts in the back-off. In turn that depends on nothing that may differ between the ranks. */
+static bool counts(const struct sparse_call *call)
+{
+    return call->order == SPARSE_IN_TURN || (call->order == SPARSE_IN_ORDER && call->may_pass_on);
+}
 
 /* Without a message, and the same on all ranks: who runs it? SPARSE_ALGORITHMS: the ranks have to ask each other. */
 static struct sparse_answer known_before(const struct sparse_call *call, size_t elements)
@@ -103,7 +109,7 @@ static struct sparse_answer known_before(const struct sparse_call *call, size_t 
     if (parameters->always || sparse_choice_forced(call->kind, parameters)) return ask;
     if (bytes < parameters->short_bytes) return the_library;
     struct sparse_class *class = class_of(call, elements);
-    if (!call->may_pass_on || call->unordered || sparse_class_looks(class, parameters)) return ask;
+    if (!counts(call) || sparse_class_looks(class, parameters)) return ask;
     if (call->blocking && class->answer.algorithm == SPARSE_LIBRARY) {
         call->state->unseen = class;
         call->state->unseen_shape = class->shape;
@@ -279,7 +285,8 @@ static bool decide(struct sparse_collective *c)
         return false;
     }
     choose(c, may_pass_on, &estimate);
-    if (may_pass_on && !c->call.unordered && !stands_in(c)) sparse_class_answer(c->class, answer_of(c));
+    const bool lasts = may_pass_on || c->call.order == SPARSE_IN_TURN;
+    if (lasts && !stands_in(c)) sparse_class_answer(c->class, may_pass_on ? answer_of(c) : ask);
     return c->choice.algorithm != SPARSE_LIBRARY;
 }
 

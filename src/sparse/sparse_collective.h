@@ -19,7 +19,8 @@
  *
  * Threads: collectives of different states know nothing of each other. All functions on one state, and on collectives of it, come from
  * one thread at a time: the caller holds a lock of that state over each. Only sparse_state_passed() and sparse_state_passes() may run
- * without it beside functions on collectives that are `unordered`, with which they share nothing. sparse_outcome_text() is thread-safe.
+ * without it beside functions on collectives that are not SPARSE_IN_ORDER, with which they share nothing. sparse_outcome_text() is
+ * thread-safe.
  *
  * What is promised: nothing is written to `output` before all ranks have agreed to run the reduction here, so that after
  * SPARSE_NOT_OURS both buffers are as they were. `output` of a rank that gets no result (not the root of a Reduce; rank 0 of
@@ -49,6 +50,14 @@
 enum sparse_status { SPARSE_DONE, SPARSE_PENDING, SPARSE_NOT_OURS, SPARSE_FAILED };
 
 enum sparse_kind { SPARSE_REDUCE, SPARSE_ALLREDUCE, SPARSE_REDUCE_SCATTER, SPARSE_SCAN, SPARSE_EXSCAN, SPARSE_KINDS };
+
+/* With which calls of the state a call stands in one order, the same on all ranks, each created when the ones before it are decided:
+ * calls that do count in the back-off, for all ranks know what became of those that came before. */
+enum sparse_order {
+    SPARSE_IN_ORDER,  /* with all others that are, such as blocking ones */
+    SPARSE_IN_TURN,   /* with all others that are: nonblocking ones, between which and blocking ones there is no order */
+    SPARSE_UNORDERED, /* with none: it does not count, and is always looked at */
+};
 
 /* Tags that one collective uses, from `tag` on. */
 #define SPARSE_TAGS 4
@@ -87,14 +96,11 @@ struct sparse_call {
     struct sparse_state *state;
     const struct sparse_parameters *parameters; /* read during create only; the same values on all ranks */
     /* The call may be handed to the library's own routine after messages were exchanged, i.e. step may return SPARSE_NOT_OURS.
-     * True for blocking calls, and for others if all calls of the state with true are created one after the other, each when the one
-     * before it has been decided. False where the ranks learn it at different moments relative to their other collectives and so
-     * would start the library's routines in different orders: those run here in dense form instead. Calls with false decide in
-     * create by size, kind and operator only. */
+     * False where the ranks learn it at different moments relative to their other collectives and so would start the library's
+     * routines in different orders: those run here in dense form instead. SPARSE_IN_ORDER: the same on all ranks, and with false
+     * create decides by size, kind and operator only. Else it may differ: one rank that may not keeps a call here that was looked at. */
     bool may_pass_on;
-    /* Calls of the state are created before this one is decided: it does not count in the back-off, and is always looked at. The
-     * same on all ranks; `may_pass_on` may differ: one rank that may not is enough to keep the call here. */
-    bool unordered;
+    enum sparse_order order; /* the same on all ranks */
     /* A blocking call: what it takes is measured, unless parameters.clock is NULL, and counts in later choices. Nothing else runs
      * on the state before it is done, by the library's own routine where it is passed on: sparse_state_passed() then says when. */
     bool blocking;

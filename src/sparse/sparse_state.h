@@ -36,11 +36,10 @@ struct sparse_scratch {
 };
 
 struct sparse_state {
-    /* Of calls that all ranks make in one order, and of others. */
     struct sparse_classes {
         struct sparse_class class[SPARSE_CLASSES];
         uint32_t lookups;
-    } ordered, unordered;
+    } classes[3]; /* by enum sparse_order */
     struct sparse_trials trials;
     struct sparse_scratch scratch;
     struct sparse_class *unseen;     /* of the last blocking call, if it was left to the library's routine without a look */

@@ -174,6 +174,30 @@ if(TARGET mca_coll_sparse)
   endforeach()
 endif()
 
+# Many nonblocking calls of coll/sparse at once.
+add_executable(sparse_turns sparse_turns.c)
+target_include_directories(sparse_turns PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+target_compile_definitions(sparse_turns PRIVATE _GNU_SOURCE)
+target_link_libraries(sparse_turns PRIVATE MPI::MPI_C)
+
+# lucid_add_sparse_turns_test(NAME NP "2 3" ENV A=B ...)
+function(lucid_add_sparse_turns_test NAME)
+  cmake_parse_arguments(T "" "" "NP;ENV" ${ARGN})
+  foreach(np ${T_NP})
+    add_test(NAME mpi.${NAME}.np${np} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np} $<TARGET_FILE:sparse_turns>)
+    set_tests_properties(mpi.${NAME}.np${np} PROPERTIES LABELS "mpi;sparse" TIMEOUT 120 SKIP_RETURN_CODE 77 PROCESSORS 2
+                         ENVIRONMENT "${LUCID_MPI_TEST_ENV};${component};${T_ENV}")
+  endforeach()
+endfunction()
+
+if(TARGET mca_coll_sparse)
+  lucid_add_sparse_turns_test(sparse_turns NP 2 3 5)
+  lucid_add_sparse_turns_test(sparse_turns_threads NP 2 4 ENV SPARSE_THREADS=odd)
+  if(TARGET mca_coll_hier)
+    lucid_add_sparse_turns_test(sparse_turns_hier NP 4 ENV OMPI_MCA_coll_hier_priority=50 OMPI_MCA_coll_hier_test_nodes=0,0,1,1)
+  endif()
+endif()
+
 # What must not matter to a reduction of coll/sparse. What goes wrong here ends in a hang.
 add_executable(sparse_edges sparse_edges.c)
 target_include_directories(sparse_edges PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})

@@ -13,6 +13,8 @@ struct sim_trial {
     size_t count;      /* elements of the vector; of a share for REDUCE_SCATTER with regular shares; the mean otherwise */
     bool irregular;    /* REDUCE_SCATTER: shares of any length */
     bool in_place, may_pass_on;
+    enum sparse_order order;
+    int stays;         /* this rank (from 1; 0: none) may not pass it on */
     enum sim_pattern pattern;
     double density;
     uint64_t seed;     /* of the vectors */

@@ -18,7 +18,7 @@ static double growth_of(struct sparse_state **states, int ranks, int *stale)
     *stale = 0;
     for (int r = 0; r < ranks; r++)
         for (int i = 0; i < SPARSE_CLASSES; i++) {
-            const struct sparse_class *class = &states[r]->ordered.class[i];
+            const struct sparse_class *class = &states[r]->classes[SPARSE_IN_ORDER].class[i];
             if (class->shape == 0 || !class->observed) continue;
             sum += class->learned.growth;
             seen++;

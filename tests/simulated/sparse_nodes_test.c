@@ -91,7 +91,7 @@ static void growths(enum sim_pattern pattern, double *least, double *most)
     assert_true(sim_trial_run(&t, states, &report));
     for (int r = 0; r < ALL; r++) {
         struct sparse_class *class =
-            sparse_class_at(&states[r]->ordered, sparse_call_shape(SPARSE_ALLREDUCE, &operator, COUNT * operator.size));
+            sparse_class_at(&states[r]->classes[SPARSE_IN_ORDER], sparse_call_shape(SPARSE_ALLREDUCE, &operator, COUNT * operator.size));
         assert_true(class->observed);
         *least = r == 0 ? class->learned.growth : fmin(*least, class->learned.growth);
         *most = r == 0 ? class->learned.growth : fmax(*most, class->learned.growth);

@@ -51,9 +51,10 @@ typedef struct coll_sparse_module_t {
     struct sparse_state *state;
     struct sparse_parameters parameters; /* the same at all processes */
     struct sparse_parameters plain;      /* as they were before the rates were measured */
-    bool late[SPARSE_KINDS];             /* what is below may start a nonblocking call late, see coll_sparse_below.c */
+    mca_coll_base_module_t *libnbc;      /* starts nonblocking calls late (coll_sparse_below.c), or NULL */
     int tags;                            /* the lowest of nonblocking calls' tags; 0: none yet */
     unsigned begun;                      /* nonblocking calls */
+    unsigned turns, turn;                /* those that take turns; whose turn it is, under `lock` */
     bool measured;                       /* parameters.rates are this machine's; at all processes or at none */
     pthread_mutex_t lock;                /* of `state` */
 } coll_sparse_module_t;
@@ -82,6 +83,7 @@ struct coll_sparse_call {
 struct coll_sparse_process {
     int priority;
     bool nonblocking; /* nonblocking and persistent calls, too */
+    bool threads;     /* several may be in the library; there may be more by the time, and Open MPI's own word may be taken back */
     unsigned long long taken, passed, sent, saved;
     unsigned long long density[8]; /* calls by agreed density: below 0.01, 0.1, 1, 2, 5, 10, 50 % and above */
 };
@@ -115,11 +117,12 @@ int coll_sparse_run(coll_sparse_module_t *module, const struct coll_sparse_call 
 /* The module below has run such a call. Returns `rc`, its answer. */
 int coll_sparse_passed(coll_sparse_module_t *module, int rc);
 
-/* The module below runs a call that was found to be dense (coll_sparse_below.c). Its tags were reserved when the program made it. */
-enum { COLL_SPARSE_BELOW_TAGS = 1 }; /* libnbc's */
+/* Libnbc runs a call that was found to be dense: late, when its tags were reserved by the program's call, or in that (coll_sparse_below.c). */
+enum { COLL_SPARSE_BELOW_TAGS = 1 };
 void coll_sparse_below_look(coll_sparse_module_t *module);
 bool coll_sparse_below_can(const coll_sparse_module_t *module, const struct coll_sparse_call *call);
 int coll_sparse_below_start(coll_sparse_module_t *module, const struct coll_sparse_call *call, int tag, ompi_request_t **request);
+int coll_sparse_below_now(coll_sparse_module_t *module, const struct coll_sparse_call *call, ompi_request_t **request);
 
 /* Begins (nonblocking) or prepares (persistent) a call; the same results. Takes the counts over if it is not passed on. */
 int coll_sparse_begin(coll_sparse_module_t *module, const struct coll_sparse_call *call, bool persistent, ompi_request_t **request);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * coll_sparse_below.c: a nonblocking call that turned out to be dense goes on in the module below.
+ * coll_sparse_below.c: a nonblocking call that turned out to be dense goes on in libnbc.
  *
  * That module draws its tags from the communicator's counter when it starts, which is at another moment at every process. So they are
  * reserved when the program makes the call, and the counter is set to them while the module starts. With threads another one could
@@ -10,33 +10,24 @@
 #include <string.h>
 
 /* Libnbc looks at nothing but the call, its tag and its settings. Another may decide by what it knows at that moment, as coll/hier
- * does by whether the communicator has had a blocking call: its processes would not do the same. */
-static bool is_libnbc(const ompi_communicator_t *comm, const mca_coll_base_module_t *module)
-{
-    const mca_coll_base_avail_coll_t *one;
-    OPAL_LIST_FOREACH(one, comm->c_coll->module_list, mca_coll_base_avail_coll_t) {
-        if (one->ac_module == module) return strcmp(one->ac_component_name, "libnbc") == 0;
-    }
-    return false;
-}
-
+ * does by whether the communicator has had a blocking call: its processes would not do the same. So it is libnbc that runs the call,
+ * also where the slot below is another's. */
 void coll_sparse_below_look(coll_sparse_module_t *module)
 {
-    const struct coll_sparse_below *below = &module->below;
-    module->late[SPARSE_REDUCE] = is_libnbc(module->comm, below->coll_ireduce_module);
-    module->late[SPARSE_ALLREDUCE] = is_libnbc(module->comm, below->coll_iallreduce_module);
-    module->late[SPARSE_REDUCE_SCATTER] = is_libnbc(module->comm, below->coll_ireduce_scatter_block_module);
-    module->late[SPARSE_SCAN] = is_libnbc(module->comm, below->coll_iscan_module);
-    module->late[SPARSE_EXSCAN] = is_libnbc(module->comm, below->coll_iexscan_module);
+    const mca_coll_base_avail_coll_t *one;
+    module->libnbc = NULL;
+    OPAL_LIST_FOREACH(one, module->comm->c_coll->module_list, mca_coll_base_avail_coll_t) {
+        if (strcmp(one->ac_component_name, "libnbc") == 0) module->libnbc = one->ac_module;
+    }
 }
 
 /* The counts of a Reduce_scatter are the program's, in the form of this Open MPI. */
 bool coll_sparse_below_can(const coll_sparse_module_t *module, const struct coll_sparse_call *call)
 {
-    return call->counts == NULL && module->late[call->kind];
+    return call->counts == NULL && module->libnbc != NULL;
 }
 
-#define START(api, ...) (module->below.coll_##api(__VA_ARGS__, request, module->below.coll_##api##_module))
+#define START(api, ...) (module->libnbc->coll_##api(__VA_ARGS__, request, module->libnbc))
 
 static int start(coll_sparse_module_t *module, const struct coll_sparse_call *c, ompi_request_t **request)
 {
@@ -57,4 +48,11 @@ int coll_sparse_below_start(coll_sparse_module_t *module, const struct coll_spar
     int rc = start(module, call, request);
     module->comm->c_nbc_tag = next;
     return rc;
+}
+
+/* Its tags are those that it draws. */
+int coll_sparse_below_now(coll_sparse_module_t *module, const struct coll_sparse_call *call, ompi_request_t **request)
+{
+    coll_sparse_count_passed();
+    return start(module, call, request);
 }

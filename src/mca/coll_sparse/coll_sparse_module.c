@@ -15,6 +15,7 @@ static void module_construct(coll_sparse_module_t *module)
     module->measured = false;
     module->tags = 0;
     module->begun = 0;
+    module->turns = module->turn = 0;
     module->unseen = (struct coll_sparse_unseen){0};
     pthread_mutex_init(&module->lock, NULL);
 }
@@ -75,6 +76,7 @@ mca_coll_base_module_t *coll_sparse_query(ompi_communicator_t *comm, int *priori
         return NULL;
     }
     module->plain = module->parameters;
+    coll_sparse_process.threads |= lucid_ompi_threads();
     *priority = coll_sparse_process.priority;
     module->super.coll_module_enable = enable;
     module->super.coll_module_disable = disable;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * coll_sparse_requests.c: nonblocking and persistent reductions: requests that Open MPI's progress engine steps.
+ *
+ * The nonblocking calls of a communicator that may be passed on find out in their order who runs them, one agreement after the other:
+ * then each process knows what became of those before, and all count alike in the back-off. The reductions overlap.
  */
 #include "coll_sparse.h"
 
@@ -15,6 +18,8 @@ typedef struct coll_sparse_request_t {
     struct sparse_collective *run; /* while it is active */
     size_t *counts;
     struct coll_sparse_call mpi_call; /* its operator and datatype are kept; for the module below, */
+    bool in_turn;                     /* its answer is awaited: its turn ends with that */
+    unsigned turn;
     int below_tag;
     ompi_request_t *below;            /* while it runs the call */
     struct coll_sparse_request_t *next;
@@ -47,12 +52,28 @@ static bool below_done(coll_sparse_request_t *request)
     return true;
 }
 
-/* True: it is complete. */
-static bool take(coll_sparse_request_t *request, enum sparse_status status)
+/* What became of a call that the core has done with, or never had. */
+static int outcome_of(coll_sparse_request_t *request, enum sparse_status status)
 {
+    if (!request->run) {
+        if (status == SPARSE_NOT_OURS) coll_sparse_count_passed();
+        return status == SPARSE_NOT_OURS ? COLL_SPARSE_PASS : OMPI_ERR_OUT_OF_RESOURCE;
+    }
     int rc = coll_sparse_account(request->module, request->run, status);
     sparse_collective_destroy(request->run);
     request->run = NULL;
+    return rc;
+}
+
+/* What the core says of a call. True: it is complete. */
+static bool take(coll_sparse_request_t *request, enum sparse_status status)
+{
+    if (request->in_turn && (status != SPARSE_PENDING || sparse_collective_decided(request->run))) {
+        request->in_turn = false;
+        request->module->turn++;
+    }
+    if (status == SPARSE_PENDING) return false;
+    int rc = outcome_of(request, status);
     if (rc == COLL_SPARSE_PASS) {
         rc = coll_sparse_below_start(request->module, &request->mpi_call, request->below_tag, &request->below);
         if (rc == OMPI_SUCCESS) return false;
@@ -61,13 +82,19 @@ static bool take(coll_sparse_request_t *request, enum sparse_status status)
     return true;
 }
 
+static enum sparse_status go_on(coll_sparse_request_t *request)
+{
+    if (request->run) return sparse_collective_step(request->run);
+    return request->turn == request->module->turn ? sparse_collective_create(&request->call, &request->run) : SPARSE_PENDING;
+}
+
 static bool step(coll_sparse_request_t *request)
 {
     coll_sparse_module_t *module = request->module;
     if (request->below) return below_done(request);
     if (pthread_mutex_trylock(&module->lock) != 0) return false;
-    enum sparse_status status = sparse_collective_step(request->run);
-    bool done = status != SPARSE_PENDING && take(request, status);
+    enum sparse_status status = go_on(request);
+    bool done = (request->run || status != SPARSE_PENDING) && take(request, status);
     pthread_mutex_unlock(&module->lock);
     return done;
 }
@@ -178,6 +205,7 @@ static void request_construct(coll_sparse_request_t *request)
     request->run = NULL;
     request->counts = NULL;
     request->below = NULL;
+    request->in_turn = false;
 }
 
 OBJ_CLASS_INSTANCE(coll_sparse_request_t, ompi_coll_base_nbc_request_t, request_construct, NULL);
@@ -226,37 +254,81 @@ static int tag_of(coll_sparse_module_t *module, bool persistent)
     return tag;
 }
 
+static bool several_threads(void)
+{
+    return coll_sparse_process.threads || lucid_ompi_threads();
+}
+
+/* What a nonblocking call's process knows already: SPARSE_PENDING, also if its turn is yet to come. */
+static enum sparse_status first_answer(coll_sparse_request_t *request)
+{
+    coll_sparse_module_t *module = request->module;
+    enum sparse_status status = SPARSE_PENDING;
+    pthread_mutex_lock(&module->lock);
+    if (request->in_turn) request->turn = module->turns++;
+    if (!request->in_turn || request->turn == module->turn) status = sparse_collective_create(&request->call, &request->run);
+    if (request->in_turn && status != SPARSE_PENDING) module->turn++;
+    pthread_mutex_unlock(&module->lock);
+    return status;
+}
+
+static int begin(coll_sparse_request_t *request, ompi_request_t **handle)
+{
+    coll_sparse_module_t *module = request->module;
+    struct coll_sparse_call call = request->mpi_call;
+    const bool turns = coll_sparse_below_can(module, &call);
+    request->in_turn = turns;
+    request->call.order = turns ? SPARSE_IN_TURN : SPARSE_UNORDERED;
+    request->call.may_pass_on = turns && !several_threads();
+    request->call.tag = tag_of(module, false);
+    enum sparse_status status = first_answer(request);
+    if (status != SPARSE_PENDING) {
+        dispose(request);
+        if (status != SPARSE_NOT_OURS) return OMPI_ERR_OUT_OF_RESOURCE;
+        return turns ? coll_sparse_below_now(module, &call, handle) : COLL_SPARSE_PASS;
+    }
+    /* the tags of the routine below are those that it would draw now, wherever and whenever the answer is known */
+    if (turns) request->below_tag = ompi_coll_base_nbc_reserve_tags(module->comm, COLL_SPARSE_BELOW_TAGS);
+    request->counts = call.counts;
+    register_progress();
+    launch(request);
+    *handle = &request->super.super;
+    return OMPI_SUCCESS;
+}
+
 /* Whether a persistent call is the core's is decided once, by a run that is thrown away before its first message. */
+static int prepare(coll_sparse_request_t *request, ompi_request_t **handle)
+{
+    coll_sparse_module_t *module = request->module;
+    request->call.order = SPARSE_UNORDERED;
+    request->call.may_pass_on = coll_sparse_below_can(module, &request->mpi_call) && !several_threads();
+    request->call.tag = tag_of(module, true);
+    request->below_tag = ompi_coll_base_nbc_reserve_tags(module->comm, COLL_SPARSE_BELOW_TAGS);
+    enum sparse_status status = create(request);
+    if (status != SPARSE_PENDING) {
+        dispose(request);
+        return status == SPARSE_NOT_OURS ? COLL_SPARSE_PASS : OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    pthread_mutex_lock(&module->lock);
+    sparse_collective_destroy(request->run);
+    pthread_mutex_unlock(&module->lock);
+    request->run = NULL;
+    request->counts = request->mpi_call.counts;
+    register_progress();
+    *handle = &request->super.super;
+    return OMPI_SUCCESS;
+}
+
 int coll_sparse_begin(coll_sparse_module_t *module, const struct coll_sparse_call *call, bool persistent, ompi_request_t **handle)
 {
     if (!coll_sparse_process.nonblocking || coll_sparse_short(module, coll_sparse_elements(module, call), call->type)) return COLL_SPARSE_PASS;
     coll_sparse_request_t *request = make(module, call, persistent);
     if (!request) return OMPI_ERR_OUT_OF_RESOURCE; /* alone, it may not be passed on */
-    enum sparse_status status = SPARSE_NOT_OURS;
-    if (coll_sparse_describe(module, call, &request->user, &request->call)) {
-        /* the tags of the routine below are those that it would draw now, wherever and whenever the answer is known */
-        request->call.may_pass_on = !lucid_ompi_threads() && coll_sparse_below_can(module, call);
-        request->call.unordered = true;
-        /* ranks start it in orders of their own, before and behind the call that measures: all have what they had when it was made */
-        if (persistent && !module->measured) request->call.parameters = &module->plain;
-        request->call.tag = tag_of(module, persistent);
-        request->below_tag = ompi_coll_base_nbc_reserve_tags(module->comm, COLL_SPARSE_BELOW_TAGS);
-        status = create(request);
-    }
-    if (status != SPARSE_PENDING) {
+    if (!coll_sparse_describe(module, call, &request->user, &request->call)) {
         dispose(request);
-        return status == SPARSE_NOT_OURS ? COLL_SPARSE_PASS : OMPI_ERR_OUT_OF_RESOURCE;
+        return COLL_SPARSE_PASS;
     }
-    request->counts = call->counts;
-    register_progress();
-    if (persistent) {
-        pthread_mutex_lock(&module->lock);
-        sparse_collective_destroy(request->run);
-        pthread_mutex_unlock(&module->lock);
-        request->run = NULL;
-    } else {
-        launch(request);
-    }
-    *handle = &request->super.super;
-    return OMPI_SUCCESS;
+    /* ranks start it before and behind a blocking call that measures: all have what they had when it was made */
+    if (!module->measured) request->call.parameters = &module->plain;
+    return persistent ? prepare(request, handle) : begin(request, handle);
 }

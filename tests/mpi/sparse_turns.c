@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * sparse_turns.c: nonblocking reductions of coll/sparse, of which many are under way at once and are made progress with at moments that are
+ * each process's own: the results are right, and the processes look at the same calls, which are few where all are dense.
+ *
+ * SPARSE_THREADS=odd: processes of odd rank have MPI_THREAD_MULTIPLE, and may pass nothing on; nor may the others.
+ */
+#include <mpi.h>
+#include <unistd.h>
+
+#include "api_check.h"
+
+enum { ELEMENTS = 20000, AT_ONCE = 8, KINDS = 5, PATIENCE = 4, EVERY = 32 };
+
+static int rank, size, stays;
+static double in[2][ELEMENTS], out[AT_ONCE][ELEMENTS]; /* dense, sparse */
+static MPI_T_pvar_session session;
+
+/* Figures of this process, since it began to watch. */
+static struct { char name[64]; MPI_T_pvar_handle handle; } watched[16];
+static int watching;
+
+static void watch(void)
+{
+    int all, count;
+    MPI_T_pvar_get_num(&all);
+    for (int i = 0; i < all; i++) {
+        char name[256], text[256];
+        int name_length = sizeof name, length = sizeof text, verbosity, class, bind, readonly, continuous, atomic;
+        MPI_Datatype type;
+        MPI_T_enum values;
+        MPI_T_pvar_get_info(i, name, &name_length, &verbosity, &class, &type, &values, text, &length, &bind, &readonly, &continuous, &atomic);
+        if (strncmp(name, "coll_sparse_", strlen("coll_sparse_")) != 0 || watching == 16) continue;
+        snprintf(watched[watching].name, sizeof watched[watching].name, "%.60s", name);
+        CHECK_OK(MPI_T_pvar_handle_alloc(session, i, NULL, &watched[watching++].handle, &count));
+    }
+}
+
+/* Of those whose names begin so. */
+static long long figure(const char *name)
+{
+    long long sum = 0;
+    int found = 0;
+    for (int i = 0; i < watching; i++) {
+        unsigned long long value = 0;
+        if (strncmp(watched[i].name, name, strlen(name)) != 0) continue;
+        CHECK_OK(MPI_T_pvar_read(session, watched[i].handle, &value));
+        sum += (long long)value;
+        found++;
+    }
+    CHECK(found > 0);
+    return sum;
+}
+
+/* The processes' figures must agree, as they have looked at the same calls. */
+static long long looked(void)
+{
+    long long own = figure("coll_sparse_density_below_"), least, most;
+    MPI_Allreduce(&own, &least, 1, MPI_LONG_LONG, MPI_MIN, MPI_COMM_WORLD);
+    MPI_Allreduce(&own, &most, 1, MPI_LONG_LONG, MPI_MAX, MPI_COMM_WORLD);
+    CHECK_EQUAL(least, most);
+    return own;
+}
+
+static double value_at(int sparse, int process, int i)
+{
+    return sparse ? (i % 1000 == process ? process + 1 : 0) : i % 13 + process;
+}
+
+/* The sum of the first `ranks` processes' values. */
+static double sum_at(int sparse, int ranks, int i)
+{
+    double sum = 0;
+    for (int r = 0; r < ranks; r++) sum += value_at(sparse, r, i);
+    return sum;
+}
+
+static void start(int kind, int sparse, double *to, MPI_Comm comm, MPI_Request *request)
+{
+    const double *from = in[sparse];
+    for (int i = 0; i < ELEMENTS; i++) to[i] = -1;
+    switch (kind) {
+    case 0: MPI_Iallreduce(from, to, ELEMENTS, MPI_DOUBLE, MPI_SUM, comm, request); break;
+    case 1: MPI_Ireduce(from, to, ELEMENTS, MPI_DOUBLE, MPI_SUM, size - 1, comm, request); break;
+    case 2: MPI_Ireduce_scatter_block(from, to, ELEMENTS / size, MPI_DOUBLE, MPI_SUM, comm, request); break;
+    case 3: MPI_Iscan(from, to, ELEMENTS, MPI_DOUBLE, MPI_SUM, comm, request); break;
+    default: MPI_Iexscan(from, to, ELEMENTS, MPI_DOUBLE, MPI_SUM, comm, request); break;
+    }
+}
+
+static void look_at(int kind, int sparse, const double *result)
+{
+    int wrong = 0, share = ELEMENTS / size, ranks = kind == 3 ? rank + 1 : kind == 4 ? rank : size;
+    if ((kind == 1 && rank != size - 1) || (kind == 4 && rank == 0)) return;
+    for (int i = 0; i < (kind == 2 ? share : ELEMENTS); i++)
+        wrong += result[i] != sum_at(sparse, ranks, kind == 2 ? rank * share + i : i);
+    CHECK_EQUAL(wrong, 0);
+}
+
+/* Each process is ahead and behind at its own moments. */
+static void drift(MPI_Request *requests, int round)
+{
+    int done;
+    if ((round + rank) % size == 0) usleep(500);
+    if ((round + rank) % 2)
+        for (int i = 0; i < 20; i++) MPI_Testall(AT_ONCE, requests, &done, MPI_STATUSES_IGNORE);
+}
+
+static MPI_Comm duplicate(void)
+{
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    return comm;
+}
+
+/* What is under way at once begins before the first answers are known, and counts like what comes one by one. */
+static void dense(int at_once)
+{
+    enum { CALLS = 80 };
+    MPI_Comm comm = duplicate();
+    long long before = looked(), passed = figure("coll_sparse_calls_passed");
+    for (int round = 0; round < CALLS / at_once; round++) {
+        MPI_Request requests[AT_ONCE];
+        for (int i = 0; i < AT_ONCE; i++) requests[i] = MPI_REQUEST_NULL;
+        for (int i = 0; i < at_once; i++) {
+            start(0, 0, out[i], comm, &requests[i]);
+            drift(requests, round + i);
+        }
+        MPI_Waitall(AT_ONCE, requests, MPI_STATUSES_IGNORE);
+        for (int i = 0; i < at_once; i++) look_at(0, 0, out[i]);
+    }
+    passed = figure("coll_sparse_calls_passed") - passed;
+    CHECK(stays ? passed < CALLS : passed >= CALLS); /* beside what looked() itself does */
+    CHECK_EQUAL(looked() - before, stays ? CALLS : PATIENCE + (CALLS - PATIENCE) / EVERY);
+    MPI_Comm_free(&comm);
+}
+
+/* All kinds, dense and sparse, with blocking calls in between. */
+static void mixed(void)
+{
+    enum { ROUNDS = 60 };
+    static double blocking[ELEMENTS];
+    MPI_Comm comm = duplicate();
+    long long taken = figure("coll_sparse_calls_taken");
+    for (int round = 0; round < ROUNDS; round++) {
+        MPI_Request requests[AT_ONCE];
+        for (int i = 0; i < AT_ONCE; i++) requests[i] = MPI_REQUEST_NULL;
+        for (int i = 0; i < AT_ONCE; i++) {
+            start((round + i) % KINDS, (round * i) % 3 == 1, out[i], comm, &requests[i]);
+            drift(requests, round + i);
+            if ((round + i) % 5 != 0) continue;
+            MPI_Allreduce(in[i % 2], blocking, ELEMENTS, MPI_DOUBLE, MPI_SUM, comm);
+            look_at(0, i % 2, blocking);
+        }
+        MPI_Waitall(AT_ONCE, requests, MPI_STATUSES_IGNORE);
+        for (int i = 0; i < AT_ONCE; i++) look_at((round + i) % KINDS, (round * i) % 3 == 1, out[i]);
+    }
+    MPI_Comm_free(&comm);
+    CHECK(figure("coll_sparse_calls_taken") > taken);
+    (void)looked();
+}
+
+/* Sparse vectors are found again. */
+static void again(void)
+{
+    MPI_Comm comm = duplicate();
+    long long taken = 0;
+    for (int call = 0; call < 80; call++) {
+        MPI_Request request;
+        if (call == 20) taken = figure("coll_sparse_calls_taken");
+        start(0, call >= 20, out[0], comm, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        look_at(0, call >= 20, out[0]);
+    }
+    CHECK(figure("coll_sparse_calls_taken") - taken >= 80 - 20 - EVERY);
+    MPI_Comm_free(&comm);
+}
+
+int main(int argc, char **argv)
+{
+    const char *threads = getenv("SPARSE_THREADS"), *number = getenv("OMPI_COMM_WORLD_RANK");
+    int provided;
+    stays = threads != NULL;
+    MPI_Init_thread(&argc, &argv, stays && number && atoi(number) % 2 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided); /* lets Open MPI forget the other level */
+    MPI_T_pvar_session_create(&session);
+    watch();
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    check_rank = rank;
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    for (int i = 0; i < ELEMENTS; i++)
+        for (int sparse = 0; sparse < 2; sparse++) in[sparse][i] = value_at(sparse, rank, i);
+    dense(1);
+    dense(AT_ONCE);
+    mixed();
+    again();
+    const int failed = check_outcome();
+    MPI_T_pvar_session_free(&session);
+    MPI_T_finalize();
+    MPI_Finalize();
+    return failed;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The order that a call stands in with others: which calls count in the back-off, and with which. */
+#include "unit.h"
+
+#include "sim_trial.h"
+
+enum { RANKS = 5, COUNT = 16384, CALLS = 80 };
+
+static struct sim_trial trial_of(enum sparse_order order, enum sim_pattern pattern, double density)
+{
+    struct sim_trial t = sim_trial_of(SPARSE_ALLREDUCE_DOUBLING, RANKS, COUNT);
+    t.parameters.algorithm = SPARSE_LIBRARY;
+    t.parameters.always = false;
+    t.may_pass_on = true;
+    t.order = order;
+    t.pattern = pattern;
+    t.density = density;
+    return t;
+}
+
+static struct sim_report run(const struct sim_trial *trial, struct sparse_state **states)
+{
+    struct sim_report report;
+    assert_true(sim_trial_run(trial, states, &report));
+    assert_false(report.stuck);
+    return report;
+}
+
+static unsigned looked_at(const struct sim_trial *trial, struct sparse_state **states, unsigned calls)
+{
+    unsigned looked = 0;
+    for (unsigned i = 0; i < calls; i++) looked += run(trial, states).messages > 0;
+    return looked;
+}
+
+static unsigned expected(const struct sparse_parameters *parameters, unsigned calls)
+{
+    return parameters->patience + (calls - parameters->patience) / parameters->every;
+}
+
+/* Dense calls: all ranks leave the same ones to the library, without a message. Between those in order and in turn there is none, so that
+ * neither may count the other's. */
+static void test_orders_count_by_themselves(void **state)
+{
+    struct sim_trial order = trial_of(SPARSE_IN_ORDER, SIM_DENSE, 1), turn = trial_of(SPARSE_IN_TURN, SIM_DENSE, 1);
+    struct sim_trial none = trial_of(SPARSE_UNORDERED, SIM_DENSE, 1);
+    struct sparse_state **states = sim_states_create(RANKS);
+    assert_int_equal(looked_at(&order, states, CALLS), expected(&order.parameters, CALLS));
+    assert_int_equal(looked_at(&turn, states, CALLS), expected(&turn.parameters, CALLS));
+    assert_int_equal(looked_at(&none, states, CALLS), CALLS);
+    assert_int_equal(looked_at(&turn, states, turn.parameters.every - CALLS % turn.parameters.every), 0);
+    sim_states_destroy(states, RANKS);
+}
+
+/* Sparse vectors are found again. */
+static void test_turns_look_again(void **state)
+{
+    struct sim_trial dense = trial_of(SPARSE_IN_TURN, SIM_DENSE, 1), sparse = trial_of(SPARSE_IN_TURN, SIM_RANDOM, 0.001);
+    struct sparse_state **states = sim_states_create(RANKS);
+    unsigned calls = 0;
+    (void)looked_at(&dense, states, dense.parameters.patience + 1);
+    while (calls < dense.parameters.every && run(&sparse, states).done < RANKS) calls++;
+    assert_true(calls > 0 && calls < dense.parameters.every);
+    assert_int_equal(run(&sparse, states).done, RANKS);
+    sim_states_destroy(states, RANKS);
+}
+
+/* A rank that may not pass calls on keeps them here, and no rank leaves one without asking it. */
+static void test_one_stays(void **state)
+{
+    struct sim_trial t = trial_of(SPARSE_IN_TURN, SIM_DENSE, 1);
+    struct sparse_state **states = sim_states_create(RANKS);
+    t.stays = 3;
+    for (unsigned i = 0; i < CALLS; i++) {
+        struct sim_report report = run(&t, states);
+        assert_int_equal(report.done, RANKS);
+        assert_true(report.messages > 0);
+    }
+    sim_states_destroy(states, RANKS);
+}
+
+/* It begins to when the others pass calls on unseen: so does it, until the next one that is looked at. */
+static void test_one_begins_to_stay(void **state)
+{
+    struct sim_trial t = trial_of(SPARSE_IN_TURN, SIM_DENSE, 1);
+    struct sparse_state **states = sim_states_create(RANKS);
+    (void)looked_at(&t, states, t.parameters.patience);
+    t.stays = 3;
+    assert_int_equal(looked_at(&t, states, t.parameters.every - 1), 0);
+    assert_int_equal(looked_at(&t, states, CALLS), CALLS);
+    t.stays = 0;
+    assert_int_equal(looked_at(&t, states, CALLS), expected(&t.parameters, CALLS));
+    sim_states_destroy(states, RANKS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_orders_count_by_themselves), cmocka_unit_test(test_turns_look_again),
+        cmocka_unit_test(test_one_stays), cmocka_unit_test(test_one_begins_to_stay),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
