@@ -2,7 +2,7 @@
  * sparse_mpi.c: one reduction by several routines in turns, on communicators that differ in nothing but the routine.
  *
  * sparse_mpi OUT.csv NODES REPEATS CALL TYPE BYTES PATTERN DENSITY [CALL TYPE BYTES PATTERN DENSITY ...]
- *   CALL: reduce, allreduce, reduce_scatter_block; TYPE: int, double; BYTES: of the whole vector
+ *   CALL: reduce, allreduce, reduce_scatter_block, scan, exscan, or with an i in front (and waited for); TYPE: int, double; BYTES: of the whole vector
  *   PATTERN: random, same, disjoint, clustered, power, dense, changing
  * A row of OUT.csv is one repetition: the slowest rank's seconds. Every routine runs once more with a session around it, which
  * counts what all ranks send, and what of it goes to other nodes (NODES of equal size; ranks one behind the other); its result is
@@ -24,12 +24,12 @@ static int rank, size, nodes;
 
 /* The routines. `several`: the preference of components where there are several nodes. `algorithm`: of coll/tuned, for reduce,
  * allreduce, reduce_scatter_block. */
-enum { ROUTINES = 7, CALLS = 3 };
+enum { ROUTINES = 7, CALLS = 8, TUNED = 3 };
 static const struct routine {
     const char *name, *sparse;
     bool on_one;
     const char *several;
-    int algorithm[CALLS];
+    int algorithm[TUNED];
 } routines[ROUTINES] = {
     {"library", "off", true, "^hier", {0, 0, 0}},
     {"again", "off", true, "^hier", {0, 0, 0}},
@@ -39,7 +39,8 @@ static const struct routine {
     {"lucid", "auto", true, "^hier", {0, 0, 0}},
     {"lucid+hier", "auto", false, NULL, {0, 0, 0}},
 };
-static const char *const calls[CALLS] = {"reduce", "allreduce", "reduce_scatter_block"};
+static const char *const calls[CALLS] = {"reduce", "allreduce", "reduce_scatter_block", "scan", "exscan", "ireduce", "iallreduce",
+                                         "ireduce_scatter_block"};
 
 struct job {
     int call;
@@ -49,6 +50,13 @@ struct job {
     double density;
     char *in, *out, *reference;
 };
+
+/* Of calls that coll/tuned and coll/han do not have, "rabenseifner" and "han" would be the library's again. */
+static bool has(const struct job *job, const struct routine *routine)
+{
+    const bool there = nodes > 1 || routine->on_one, special = routine->algorithm[0] != 0 || strcmp(routine->name, "han") == 0;
+    return there && (job->call < TUNED || !special);
+}
 
 static void force(int call, int algorithm)
 {
@@ -68,9 +76,9 @@ static MPI_Comm communicator(const struct routine *routine)
     MPI_Info_create(&info);
     MPI_Info_set(info, "lucid_sparse", routine->sparse);
     if (nodes > 1 && routine->several) MPI_Info_set(info, "ompi_comm_coll_preference", routine->several);
-    for (int call = 0; call < CALLS; call++) force(call, routine->algorithm[call]);
+    for (int call = 0; call < TUNED; call++) force(call, routine->algorithm[call]);
     MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
-    for (int call = 0; call < CALLS; call++) force(call, 0);
+    for (int call = 0; call < TUNED; call++) force(call, 0);
     MPI_Info_free(&info);
     return comm;
 }
@@ -105,10 +113,19 @@ static void fill(struct job *job, int round)
 
 static void reduce(const struct job *job, MPI_Comm comm)
 {
+    MPI_Request request = MPI_REQUEST_NULL;
     int count = (int)job->count;
-    if (job->call == 0) MPI_Reduce(job->in, job->out, count, job->type, MPI_SUM, 0, comm);
-    else if (job->call == 1) MPI_Allreduce(job->in, job->out, count, job->type, MPI_SUM, comm);
-    else MPI_Reduce_scatter_block(job->in, job->out, count / size, job->type, MPI_SUM, comm);
+    switch (job->call) {
+    case 0: MPI_Reduce(job->in, job->out, count, job->type, MPI_SUM, 0, comm); break;
+    case 1: MPI_Allreduce(job->in, job->out, count, job->type, MPI_SUM, comm); break;
+    case 2: MPI_Reduce_scatter_block(job->in, job->out, count / size, job->type, MPI_SUM, comm); break;
+    case 3: MPI_Scan(job->in, job->out, count, job->type, MPI_SUM, comm); break;
+    case 4: MPI_Exscan(job->in, job->out, count, job->type, MPI_SUM, comm); break;
+    case 5: MPI_Ireduce(job->in, job->out, count, job->type, MPI_SUM, 0, comm, &request); break;
+    case 6: MPI_Iallreduce(job->in, job->out, count, job->type, MPI_SUM, comm, &request); break;
+    default: MPI_Ireduce_scatter_block(job->in, job->out, count / size, job->type, MPI_SUM, comm, &request);
+    }
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
 static double timed(const struct job *job, MPI_Comm comm)
@@ -142,8 +159,13 @@ static void counted(const struct job *job, MPI_Comm comm, lucid_session_t sessio
 
 static size_t result_bytes(const struct job *job)
 {
-    if (job->call == 2) return job->count / (size_t)size * job->width;
-    return job->call == 1 || rank == 0 ? job->count * job->width : 0;
+    const size_t all = job->count * job->width;
+    switch (job->call) {
+    case 2: case 7: return all / (size_t)size;
+    case 0: case 5: return rank == 0 ? all : 0;
+    case 4: return rank > 0 ? all : 0;
+    default: return all;
+    }
 }
 
 static void same_result(const struct job *job, const struct routine *routine)
@@ -235,7 +257,7 @@ static void run(char **words, lucid_session_t session, int repeats, FILE *out)
     job.in = malloc(bytes), job.out = malloc(bytes), job.reference = malloc(bytes);
     if (!job.in || !job.out || !job.reference) MPI_Abort(MPI_COMM_WORLD, 1);
     for (int r = 0; r < ROUTINES; r++)
-        comms[r] = nodes < 2 && !routines[r].on_one ? MPI_COMM_NULL : communicator(&routines[r]);
+        comms[r] = has(&job, &routines[r]) ? communicator(&routines[r]) : MPI_COMM_NULL;
     measure(&job, comms, session, repeats, out);
     for (int r = 0; r < ROUTINES; r++)
         if (comms[r] != MPI_COMM_NULL) MPI_Comm_free(&comms[r]);

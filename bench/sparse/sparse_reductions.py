@@ -16,14 +16,15 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 LAB = os.path.join(ROOT, "lab", "lab")
 CALLS = ("reduce", "allreduce", "reduce_scatter_block")
+OTHERS = ("scan", "exscan", "ireduce", "iallreduce", "ireduce_scatter_block")
 PATTERNS = (("random", 0.0001), ("random", 0.001), ("random", 0.01), ("random", 0.1), ("random", 0.5), ("same", 0.01), ("disjoint", 0), ("clustered", 0.01),
             ("power", 0.01), ("changing", 0.01), ("dense", 1))
 DENSE = ("library", "rabenseifner", "han", "twin")
 KIB, MIB = 1 << 10, 1 << 20
 
 
-def jobs(sizes, patterns=PATTERNS, kind="double"):
-    return [(call, kind, size, pattern, density) for size in sizes for pattern, density in patterns for call in CALLS]
+def jobs(sizes, patterns=PATTERNS, kind="double", calls=CALLS):
+    return [(call, kind, size, pattern, density) for size in sizes for pattern, density in patterns for call in calls]
 
 
 def experiments(quick):
@@ -38,6 +39,8 @@ def experiments(quick):
     yield "one-node-4", 4, 1, None, 10, each + jobs([8 * KIB, 64 * KIB], few) + jobs([MIB, 16 * MIB]) + jobs([MIB, 16 * MIB], few, "int")
     yield "one-node-8", 8, 1, None, 10, jobs([8 * KIB, 64 * KIB, MIB], few) + [(call, "int", 64 * MIB, "random", 0.01) for call in CALLS]
     yield "one-node-16", 16, 1, None, 10, jobs([64 * KIB, MIB, 16 * MIB], few) + jobs([MIB], few, "int")
+    yield "one-node-4-others", 4, 1, None, 8, jobs([8 * KIB, 64 * KIB, MIB, 16 * MIB], few, calls=OTHERS)
+    yield "lab-4x1-1gbit-others", 4, 4, "1gbit", 10, jobs([64 * KIB, MIB], few, calls=OTHERS)
     yield "lab-4x1-1gbit", 4, 4, "1gbit", 7, jobs([64 * KIB, MIB, 8 * MIB], few)
     yield "lab-4x2-1gbit", 8, 4, "1gbit", 7, jobs([64 * KIB, MIB, 8 * MIB], few) + jobs([MIB], few, "int")
     yield "lab-4x4-1gbit", 16, 4, "1gbit", 7, jobs([8 * KIB, 64 * KIB], few) + jobs([MIB, 8 * MIB]) + jobs([MIB], few, "int")
@@ -183,7 +186,7 @@ Written by `tools/bench sparse` (bench/sparse/sparse_reductions.py) from the CSV
 that differ in nothing else, each behind each of the others equally often (Williams' balanced design, bench/sparse/turns.h: what runs before leaves its
 marks in the caches); the time of a repetition is the slowest rank's, the figure is the median. Ratio is the
 best dense routine of the same job over lucid's: the library's default, coll/tuned's Rabenseifner (reduce-scatter by halving for
-Reduce_scatter_block) forced, coll/han where there are several nodes, and Lucid's own algorithm in dense form (twin). The best of three or four medians is a
+Reduce_scatter_block) forced, coll/han where there are several nodes (both not of scans and nonblocking calls, which these do not have), and Lucid's own algorithm in dense form (twin). The best of three or four medians is a
 little less than the median of any of them, also where they are the same routine: "library again" is that ratio for a second communicator with the library's
 default, and so what a layer that costs nothing would have in a row where nothing can be gained. Bytes are counted by a session and
 do not depend on the machine. All results were compared with the library's. Before what is timed, Lucid's routine has run 41 times, in which it
@@ -226,7 +229,9 @@ def draw(results):
     matplotlib.use("Agg")
     matplotlib.rcParams["svg.hashsalt"] = "lucid"
     from matplotlib import pyplot
-    tables = {name: table for name, table in read(results).items() if any(job[2] >= MIB for job in table)}
+    tables = {name: table for name, table in read(results).items() if any(job[2] >= MIB and job[0] in CALLS for job in table)}
+    if not tables:
+        return False
     figure, axes = pyplot.subplots(len(tables), 1, figsize=(9, 2.6 * len(tables)), squeeze=False)
     for axis, (name, table) in zip(axes[:, 0], tables.items()):
         large = {job: Outcome(routines) for job, routines in table.items() if job[2] >= MIB}

@@ -21,7 +21,7 @@ struct sparse_estimate sparse_choice_estimate(const struct sparse_call *call, co
 {
     struct sparse_estimate e = {.elements = elements, .size = call->operator.size, .ranks = call->transport->size,
                                 .commutative = call->operator.commutative, .growth = INDEPENDENT,
-                                .per_exception = (double)call->operator.size + 2};
+                                .per_exception = (double)call->operator.size + 2, .library = call->library};
     if (terms->ranks > 0) e.density = (double)terms->density / 0x1p32 / terms->ranks;
     double looked = (double)parameters->sample_lines * 64 / (double)call->operator.size * call->transport->size;
     if (looked > 1) e.grain = 1 / looked;
@@ -97,13 +97,20 @@ static enum sparse_algorithm contender(struct range range, int i)
     return i > 0 ? range.first + (unsigned)((i - 1) % algorithms) : SPARSE_LIBRARY;
 }
 
+static double careful(const struct sparse_parameters *parameters)
+{
+    return 1 + 2.5 * (parameters->margin - 1);
+}
+
 /* A dense form has memory of its own, which calls one behind the other find in the caches, and calls of a program that computes between
  * them do not; and over a network a call that takes little is disturbed by more than the usual margin: where it would stay in the
- * caches, it has to be better by more. */
-static double dense_margin(const struct sparse_estimate *estimate, const struct sparse_parameters *parameters)
+ * caches, it has to be better by more. Not so where the library's routine waits for a network for long, beside which memory is nothing. */
+static double dense_margin(const struct sparse_estimate *estimate, const struct sparse_parameters *parameters, double library)
 {
+    static const double a_while = 2e-3;
     bool cached = estimate->elements * estimate->size < parameters->past_bytes;
-    return cached ? 1 + 2.5 * (parameters->margin - 1) : parameters->margin;
+    bool waits = !sparse_near(&parameters->rates, estimate->ranks) && library >= a_while;
+    return cached && !waits ? careful(parameters) : parameters->margin;
 }
 
 static struct sparse_choice by_trial(struct range range, double library, const struct sparse_estimate *estimate,
@@ -111,9 +118,10 @@ static struct sparse_choice by_trial(struct range range, double library, const s
 {
     const int algorithms = (int)(range.last - range.first) + 1;
     struct sparse_contest contest = {.n = 1, .dense = 1 + algorithms, .cost = {library}, .asking = trial->asking,
-                                     .margin = parameters->margin, .dense_margin = dense_margin(estimate, parameters),
-                                     .thin = estimate->density < 0.5, .every = parameters->every, .share = trial->share};
+                                     .margin = parameters->margin, .thin = estimate->density < 0.5,
+                                     .every = parameters->every, .share = trial->share};
     contest.unlearned = contest.thin && !estimate->learned;
+    contest.dense_margin = dense_margin(estimate, parameters, sparse_trial_expected(trial, 0, library));
     bool open;
     for (enum sparse_algorithm a = range.first; a <= range.last; a++)
         contest.merge |= shows_nothing(a, estimate->ranks) ? 0 : 2u << (a - range.first);
@@ -128,6 +136,19 @@ static struct sparse_choice by_trial(struct range range, double library, const s
                                   .settled = !open && i == trial->incumbent};
 }
 
+/* By the formulas. They cannot say whether a dense form of ours is better than the library's routine, unless that is known not to be a good
+ * one: then one that is, by more than the usual margin, need not be asked for again. */
+static struct sparse_choice untimed(struct range range, double library, const struct sparse_estimate *estimate,
+                                    const struct sparse_parameters *parameters)
+{
+    const bool good = estimate->library.fresh == 0 && !estimate->library.at_root;
+    struct sparse_choice best = cheapest(range, false, estimate, parameters);
+    const double margin = best.dense ? careful(parameters) : parameters->margin;
+    if ((best.dense && good) || best.predicted * margin > library) return passed_on(library);
+    best.settled = best.dense;
+    return best;
+}
+
 struct sparse_choice sparse_choose(enum sparse_kind kind, bool may_pass_on, const struct sparse_estimate *estimate,
                                    const struct sparse_parameters *parameters, struct sparse_trial *trial)
 {
@@ -136,12 +157,7 @@ struct sparse_choice sparse_choose(enum sparse_kind kind, bool may_pass_on, cons
     if (forced) range.first = range.last = parameters->algorithm;
     if (!may_pass_on || forced || parameters->always) return cheapest(range, forced, estimate, parameters);
     double library = sparse_cost(SPARSE_LIBRARY, range.first, true, estimate, parameters);
-    struct sparse_choice best;
-    if (trial && !parameters->dense) {
-        best = by_trial(range, library, estimate, parameters, trial);
-    } else {
-        best = cheapest(range, false, estimate, parameters);
-        if (best.dense || best.predicted * parameters->margin > library) best = passed_on(library);
-    }
+    const bool timed = trial && !parameters->dense;
+    struct sparse_choice best = timed ? by_trial(range, library, estimate, parameters, trial) : untimed(range, library, estimate, parameters);
     return estimate->stale && shows_nothing(best.algorithm, estimate->ranks) ? to_learn(range, estimate, parameters) : best;
 }

@@ -253,6 +253,8 @@ static void choose(struct sparse_collective *c, bool may_pass_on, const struct s
     trials->outside = c->left = c->choice.algorithm == SPARSE_LIBRARY;
 }
 
+enum { WAITING = 3 }; /* formulas know what messages take, and not how ranks wait for each other, which is most of an agreement */
+
 /* Whether not to ask would save anything: of a long vector's time an agreement is hardly a part. Not before all have been tried, and where
  * the inputs make a difference, not if they have not been timed. */
 static struct sparse_answer answer_of(const struct sparse_collective *c)
@@ -261,7 +263,7 @@ static struct sparse_answer answer_of(const struct sparse_collective *c)
     bool encoded = choice->algorithm != SPARSE_LIBRARY && !choice->dense;
     struct sparse_answer answer = {.grounds = 1, .algorithm = choice->algorithm, .dense = choice->dense};
     if (encoded) answer.grounds = c->timed && c->class->same > 1 ? 2 + choice->algorithm : 0;
-    if (!choice->settled || !sparse_trial_refuses(c->asking, choice->predicted)) answer.grounds = 0;
+    if (!choice->settled || !sparse_trial_refuses(c->timed ? c->asking : WAITING * c->asking, choice->predicted)) answer.grounds = 0;
     return answer;
 }
 

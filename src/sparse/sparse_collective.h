@@ -101,6 +101,8 @@ struct sparse_call {
      * create decides by size, kind and operator only. Else it may differ: one rank that may not keeps a call here that was looked at. */
     bool may_pass_on;
     enum sparse_order order; /* the same on all ranks */
+    /* What is known of the library's routine, by which a call that is not timed is chosen. The same on all ranks. */
+    struct sparse_library library;
     /* A blocking call: what it takes is measured, unless parameters.clock is NULL, and counts in later choices. Nothing else runs
      * on the state before it is done, by the library's own routine where it is passed on: sparse_state_passed() then says when. */
     bool blocking;

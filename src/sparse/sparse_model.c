@@ -338,7 +338,8 @@ static double seconds(enum sparse_algorithm algorithm, bool dense, bool library,
     return steps * (c.latency + longer / slices) + shorter / slices;
 }
 
-/* A good dense routine: the better of our two forms without reading the vector first. */
+/* A good dense routine: the better of our two forms without reading the vector first. Besides, new memory is written once before it is
+ * used; and what goes over a root does so over a network: on one node, whose ranks share its memory and processors, that is no slower. */
 static double library(enum sparse_algorithm like, const struct sparse_estimate *e, const struct sparse_parameters *parameters)
 {
     static const enum sparse_algorithm dense[SPARSE_ALGORITHMS][2] = {
@@ -350,7 +351,11 @@ static double library(enum sparse_algorithm like, const struct sparse_estimate *
                                    : like <= SPARSE_ALLREDUCE_LEADERS ? SPARSE_ALLREDUCE_DOUBLING
                                    : like <= SPARSE_SCATTER_PAIRWISE  ? SPARSE_SCATTER_HALVING
                                                                       : SPARSE_SCAN_DOUBLING;
-    return fmin(seconds(dense[family][0], true, true, e, parameters), seconds(dense[family][1], true, true, e, parameters));
+    const double good = fmin(seconds(dense[family][0], true, true, e, parameters), seconds(dense[family][1], true, true, e, parameters));
+    const double fresh = (double)e->library.fresh / parameters->rates.copy;
+    if (!e->library.at_root || family != SPARSE_SCATTER_HALVING || sparse_near(&parameters->rates, e->ranks)) return good + fresh;
+    const double result = (double)e->elements * (double)e->size / parameters->rates.bandwidth_network;
+    return seconds(SPARSE_REDUCE_BINOMIAL, true, true, e, parameters) + result * (e->ranks - 1) / e->ranks + fresh;
 }
 
 double sparse_cost(enum sparse_algorithm algorithm, enum sparse_algorithm like, bool dense, const struct sparse_estimate *estimate,

@@ -70,6 +70,12 @@ struct sparse_parameters {
 
 void sparse_parameters_default(struct sparse_parameters *parameters);
 
+/* What the library's routine does that a good dense one would not. */
+struct sparse_library {
+    size_t fresh; /* bytes of memory that are new in each call, and have to be made ready page by page */
+    bool at_root; /* a Reduce_scatter is a Reduce, and the root sends all of the result */
+};
+
 /* What all ranks agree on before they choose. */
 struct sparse_estimate {
     size_t elements, size; /* the whole vector; bytes of an element */
@@ -84,6 +90,7 @@ struct sparse_estimate {
     double per_exception;
     bool learned;          /* growth and per_exception come from earlier calls */
     bool stale;            /* ... and should be looked at again */
+    struct sparse_library library;
 };
 
 /* Share of elements that are exceptions in the union of `k` ranks. */
@@ -124,7 +131,7 @@ int sparse_agreement_per_node(const struct sparse_rates *rates, int ranks);
 /* Seconds of the agreement, which precedes ours, and the library's own routine only where it is not known to be the one. */
 double sparse_cost_of_asking(const struct sparse_estimate *estimate, const struct sparse_parameters *parameters);
 
-/* Seconds of the slowest rank; SPARSE_LIBRARY: a good dense routine of the same kind as `like`. */
+/* Seconds of the slowest rank; SPARSE_LIBRARY: a good dense routine of the same kind as `like`, and what the library's does besides. */
 double sparse_cost(enum sparse_algorithm algorithm, enum sparse_algorithm like, bool dense, const struct sparse_estimate *estimate,
                    const struct sparse_parameters *parameters);
 

@@ -93,11 +93,50 @@ static void test_one_begins_to_stay(void **state)
     sim_states_destroy(states, RANKS);
 }
 
+/* Who would run a dense call, and whether the next one asks. */
+static bool stays_here(const struct sim_trial *trial, bool *asks)
+{
+    struct sparse_state **states = sim_states_create(RANKS);
+    bool here = false;
+    for (unsigned i = 0; i <= trial->parameters.patience; i++) {
+        struct sim_report report = run(trial, states);
+        assert_true(report.done == RANKS || report.not_ours == RANKS);
+        here = report.done == RANKS;
+        *asks = report.outcome[0].agreed >= 0;
+        if (here) assert_true(report.outcome[0].dense);
+    }
+    sim_states_destroy(states, RANKS);
+    return here;
+}
+
+/* By the formulas a dense form of ours runs only where the library's routine is known not to be a good one. */
+static void test_what_is_known_of_the_library(void **state)
+{
+    struct sim_trial t = trial_of(SPARSE_IN_TURN, SIM_DENSE, 1);
+    bool asks;
+    t.kind = SPARSE_REDUCE_SCATTER;
+    t.count = COUNT / RANKS;
+    assert_false(stays_here(&t, &asks));
+    t.known.at_root = true;
+    assert_true(stays_here(&t, &asks));
+    assert_false(asks);
+    t.parameters.rates.ranks_per_node = RANKS; /* on one node that is no slower */
+    assert_false(stays_here(&t, &asks));
+    t.known = (struct sparse_library){.fresh = 16 * COUNT * sizeof(double)};
+    assert_true(stays_here(&t, &asks));
+    t.kind = SPARSE_ALLREDUCE;
+    t.count = COUNT;
+    assert_true(stays_here(&t, &asks));
+    t.known.fresh = COUNT;
+    assert_false(stays_here(&t, &asks));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_orders_count_by_themselves), cmocka_unit_test(test_turns_look_again),
         cmocka_unit_test(test_one_stays), cmocka_unit_test(test_one_begins_to_stay),
+        cmocka_unit_test(test_what_is_known_of_the_library),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,6 +51,7 @@ typedef struct coll_sparse_module_t {
     struct sparse_state *state;
     struct sparse_parameters parameters; /* the same at all processes */
     struct sparse_parameters plain;      /* as they were before the rates were measured */
+    bool located;                        /* whether all are on one node has been looked at: it is in both */
     mca_coll_base_module_t *libnbc;      /* starts nonblocking calls late (coll_sparse_below.c), or NULL */
     int tags;                            /* the lowest of nonblocking calls' tags; 0: none yet */
     unsigned begun;                      /* nonblocking calls */
@@ -110,6 +111,9 @@ void coll_sparse_transport(ompi_communicator_t *comm, struct sparse_transport *t
 /* Gives all processes the rates of one (collective, blocking; the communicator's first call of some size). */
 void coll_sparse_measure(coll_sparse_module_t *module);
 
+/* Finds out whether all processes are on one node, for calls that come before that. Without a message. */
+void coll_sparse_locate(coll_sparse_module_t *module);
+
 /* Runs a blocking call. COLL_SPARSE_PASS: it is the library's, nothing was touched. Else OMPI_SUCCESS or an error code. */
 #define COLL_SPARSE_PASS 1
 #define COLL_SPARSE_PASS_TIMED 2 /* the same, and coll_sparse_passed() is to follow */
@@ -120,6 +124,7 @@ int coll_sparse_passed(coll_sparse_module_t *module, int rc);
 /* Libnbc runs a call that was found to be dense: late, when its tags were reserved by the program's call, or in that (coll_sparse_below.c). */
 enum { COLL_SPARSE_BELOW_TAGS = 1 };
 void coll_sparse_below_look(coll_sparse_module_t *module);
+struct sparse_library coll_sparse_below_known(const coll_sparse_module_t *module, const struct sparse_call *call);
 bool coll_sparse_below_can(const coll_sparse_module_t *module, const struct coll_sparse_call *call);
 int coll_sparse_below_start(coll_sparse_module_t *module, const struct coll_sparse_call *call, int tag, ompi_request_t **request);
 int coll_sparse_below_now(coll_sparse_module_t *module, const struct coll_sparse_call *call, ompi_request_t **request);

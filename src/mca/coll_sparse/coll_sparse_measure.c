@@ -31,3 +31,15 @@ void coll_sparse_measure(coll_sparse_module_t *module)
                "between nodes %.3g s, %.3g B/s", module->transport.size, rates.ranks_per_node, rates.scan, rates.merge, rates.add,
                rates.copy, rates.latency_node, rates.bandwidth_node, rates.latency_network, rates.bandwidth_network);
 }
+
+void coll_sparse_locate(coll_sparse_module_t *module)
+{
+    const int size = module->transport.size;
+    int near = 0;
+    if (module->located) return;
+    module->located = true;
+    while (near < size && on_my_node(module->comm, near)) near++;
+    if (near < size) return; /* which is so at all processes or at none */
+    module->plain.rates.ranks_per_node = size;
+    if (!module->measured) module->parameters.rates.ranks_per_node = size;
+}

@@ -12,7 +12,7 @@ static void module_construct(coll_sparse_module_t *module)
     memset(&module->below, 0, sizeof module->below);
     module->comm = NULL;
     module->state = NULL;
-    module->measured = false;
+    module->measured = module->located = false;
     module->tags = 0;
     module->begun = 0;
     module->turns = module->turn = 0;

@@ -65,13 +65,17 @@ static int outcome_of(coll_sparse_request_t *request, enum sparse_status status)
     return rc;
 }
 
+static void end_turn(coll_sparse_request_t *request, enum sparse_status status)
+{
+    bool decided = status != SPARSE_PENDING || (request->run && sparse_collective_decided(request->run));
+    request->in_turn = !decided;
+    if (decided) request->module->turn++;
+}
+
 /* What the core says of a call. True: it is complete. */
 static bool take(coll_sparse_request_t *request, enum sparse_status status)
 {
-    if (request->in_turn && (status != SPARSE_PENDING || sparse_collective_decided(request->run))) {
-        request->in_turn = false;
-        request->module->turn++;
-    }
+    if (request->in_turn) end_turn(request, status);
     if (status == SPARSE_PENDING) return false;
     int rc = outcome_of(request, status);
     if (rc == COLL_SPARSE_PASS) {
@@ -267,7 +271,7 @@ static enum sparse_status first_answer(coll_sparse_request_t *request)
     pthread_mutex_lock(&module->lock);
     if (request->in_turn) request->turn = module->turns++;
     if (!request->in_turn || request->turn == module->turn) status = sparse_collective_create(&request->call, &request->run);
-    if (request->in_turn && status != SPARSE_PENDING) module->turn++;
+    if (request->in_turn) end_turn(request, status);
     pthread_mutex_unlock(&module->lock);
     return status;
 }
@@ -328,6 +332,8 @@ int coll_sparse_begin(coll_sparse_module_t *module, const struct coll_sparse_cal
         dispose(request);
         return COLL_SPARSE_PASS;
     }
+    coll_sparse_locate(module);
+    request->call.library = coll_sparse_below_known(module, &request->call);
     /* ranks start it before and behind a blocking call that measures: all have what they had when it was made */
     if (!module->measured) request->call.parameters = &module->plain;
     return persistent ? prepare(request, handle) : begin(request, handle);
