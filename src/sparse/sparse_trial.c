@@ -207,11 +207,13 @@ static bool doubtful(const struct sparse_trial *trial)
     return (trial->calls >= WAITS && (trial->calls & (trial->calls - 1)) == 0) || trial->calls % AGAIN == 0;
 }
 
-/* Several where the best changes more than once before the first of them is settled: the former best is who was best before all. */
+/* Where the best changes more than once before the first of them is settled, the former best is who was best before all; but whose place that
+ * one takes again is seen again, too, the first times: calls one behind the other may all have been disturbed by the same. */
 static void change(struct sparse_trial *trial, int best)
 {
     if (best == trial->incumbent) return;
-    if (trial->former < 0 || trial->calls - trial->changed > SETTLES) trial->former = trial->incumbent;
+    bool again = trial->former == best && trial->changes <= CHANGES;
+    if (trial->former < 0 || again || trial->calls - trial->changed > SETTLES) trial->former = trial->incumbent;
     if (trial->former == best) trial->former = -1;
     if (trial->incumbent >= 0) trial->changes++;
     trial->incumbent = best;
