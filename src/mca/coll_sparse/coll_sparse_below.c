@@ -7,6 +7,7 @@
  */
 #include "coll_sparse.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Libnbc looks at nothing but the call, its tag and its settings. Another may decide by what it knows at that moment, as coll/hier
@@ -21,12 +22,6 @@ void coll_sparse_below_look(coll_sparse_module_t *module)
     }
 }
 
-/* The counts of a Reduce_scatter are the program's, in the form of this Open MPI. */
-bool coll_sparse_below_can(const coll_sparse_module_t *module, const struct coll_sparse_call *call)
-{
-    return call->counts == NULL && module->libnbc != NULL;
-}
-
 /* Malloc has what is so long from the kernel in each call, whatever it has learned (DEFAULT_MMAP_THRESHOLD_MAX): 28 ms for a Reduce of 16
  * MiB on 4 ranks of a node, of which 22 are for that. */
 enum { ALWAYS_NEW = 32 << 20 };
@@ -34,12 +29,24 @@ enum { ALWAYS_NEW = 32 << 20 };
 struct sparse_library coll_sparse_below_known(const coll_sparse_module_t *module, const struct sparse_call *call)
 {
     const bool scatter = call->kind == SPARSE_REDUCE_SCATTER, reduce = call->kind == SPARSE_REDUCE && module->size > 2;
-    const size_t all = call->count * call->operator.size * (scatter ? (size_t)module->size : 1);
+    size_t count = call->counts ? 0 : call->count * (scatter ? (size_t)module->size : 1);
+    for (int i = 0; call->counts && i < module->size; i++) count += call->counts[i];
+    const size_t all = count * call->operator.size;
     const size_t buffer = scatter || reduce ? 2 * all : all;
     return (struct sparse_library){.fresh = buffer >= ALWAYS_NEW ? buffer : 0, .at_root = scatter};
 }
 
 #define START(api, ...) (module->libnbc->coll_##api(__VA_ARGS__, request, module->libnbc))
+
+/* Libnbc reads the counts while it starts. */
+static int start_scatter(coll_sparse_module_t *module, const struct coll_sparse_call *c, ompi_request_t **request)
+{
+    int *room = malloc((size_t)module->size * sizeof *room);
+    if (!room) return OMPI_ERR_OUT_OF_RESOURCE;
+    int rc = START(ireduce_scatter, c->input, c->output, lucid_ompi_counts_of(c->counts, room, module->size), c->type, c->op, module->comm);
+    free(room);
+    return rc;
+}
 
 static int start(coll_sparse_module_t *module, const struct coll_sparse_call *c, ompi_request_t **request)
 {
@@ -49,8 +56,10 @@ static int start(coll_sparse_module_t *module, const struct coll_sparse_call *c,
     case SPARSE_ALLREDUCE: return START(iallreduce, c->input, c->output, n, c->type, c->op, module->comm);
     case SPARSE_SCAN: return START(iscan, c->input, c->output, n, c->type, c->op, module->comm);
     case SPARSE_EXSCAN: return START(iexscan, c->input, c->output, n, c->type, c->op, module->comm);
-    default: return START(ireduce_scatter_block, c->input, c->output, n, c->type, c->op, module->comm);
+    default: break;
     }
+    if (c->counts) return start_scatter(module, c, request);
+    return START(ireduce_scatter_block, c->input, c->output, n, c->type, c->op, module->comm);
 }
 
 int coll_sparse_below_start(coll_sparse_module_t *module, const struct coll_sparse_call *call, int tag, ompi_request_t **request)

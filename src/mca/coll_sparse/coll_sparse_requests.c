@@ -280,7 +280,7 @@ static int begin(coll_sparse_request_t *request, ompi_request_t **handle)
 {
     coll_sparse_module_t *module = request->module;
     struct coll_sparse_call call = request->mpi_call;
-    const bool turns = coll_sparse_below_can(module, &call);
+    const bool turns = module->libnbc != NULL;
     request->in_turn = turns;
     request->call.order = turns ? SPARSE_IN_TURN : SPARSE_UNORDERED;
     request->call.may_pass_on = turns && !several_threads();
@@ -289,7 +289,10 @@ static int begin(coll_sparse_request_t *request, ompi_request_t **handle)
     if (status != SPARSE_PENDING) {
         dispose(request);
         if (status != SPARSE_NOT_OURS) return OMPI_ERR_OUT_OF_RESOURCE;
-        return turns ? coll_sparse_below_now(module, &call, handle) : COLL_SPARSE_PASS;
+        if (!turns) return COLL_SPARSE_PASS;
+        int rc = coll_sparse_below_now(module, &call, handle);
+        if (rc == OMPI_SUCCESS) free(call.counts);
+        return rc;
     }
     /* the tags of the routine below are those that it would draw now, wherever and whenever the answer is known */
     if (turns) request->below_tag = ompi_coll_base_nbc_reserve_tags(module->comm, COLL_SPARSE_BELOW_TAGS);
@@ -305,7 +308,7 @@ static int prepare(coll_sparse_request_t *request, ompi_request_t **handle)
 {
     coll_sparse_module_t *module = request->module;
     request->call.order = SPARSE_UNORDERED;
-    request->call.may_pass_on = coll_sparse_below_can(module, &request->mpi_call) && !several_threads();
+    request->call.may_pass_on = module->libnbc && !several_threads();
     request->call.tag = tag_of(module, true);
     request->below_tag = ompi_coll_base_nbc_reserve_tags(module->comm, COLL_SPARSE_BELOW_TAGS);
     enum sparse_status status = create(request);

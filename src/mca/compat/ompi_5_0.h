@@ -23,6 +23,13 @@ typedef int lucid_ompi_count_t;
 typedef const int *lucid_ompi_counts_t;
 #define lucid_ompi_counts_get(counts, i) ((counts)[i])
 
+/** So many counts in that form; `room` is for as many. */
+static inline lucid_ompi_counts_t lucid_ompi_counts_of(const size_t *counts, int *room, int many)
+{
+    for (int i = 0; i < many; i++) room[i] = (int)counts[i];
+    return room;
+}
+
 /** Keeps what a communicator's table (c_coll) has in slot `api` in `saved`, a table too, before `module` takes that slot. In this
  *  series the framework installs the functions of a module that was enabled, and needs no giving back. */
 #define LUCID_OMPI_COLL_TAKE(comm, saved, module, api)                                                        \

@@ -23,6 +23,12 @@ typedef size_t lucid_ompi_count_t;
 typedef ompi_count_array_t lucid_ompi_counts_t;
 #define lucid_ompi_counts_get(counts, i) ompi_count_array_get(counts, i)
 
+/** So many counts in that form; `room` is for as many. */
+static inline lucid_ompi_counts_t lucid_ompi_counts_of(const size_t *counts, int *room, int many)
+{
+    return ompi_count_array_create_c(counts);
+}
+
 /** Keeps what a communicator's table (c_coll) has in slot `api` in `saved`, a table too, before `module` takes that slot. In this
  *  series the module itself installs its function, and takes it out. */
 #define LUCID_OMPI_COLL_TAKE(comm, saved, module, api)                                                        \
