@@ -136,6 +136,14 @@ static struct sparse_choice by_trial(struct range range, double library, const s
                                   .settled = !open && i == trial->incumbent};
 }
 
+/* Within a node messages take next to nothing, and most of it is how ranks wait for each other. */
+double sparse_choice_asking(const struct sparse_estimate *estimate, const struct sparse_parameters *parameters)
+{
+    enum { WAITING = 8 };
+    const double messages = sparse_cost_of_asking(estimate, parameters);
+    return sparse_near(&parameters->rates, estimate->ranks) ? WAITING * messages : messages;
+}
+
 /* By the formulas. They cannot say whether a dense form of ours is better than the library's routine, unless that is known not to be a good
  * one: then one that is, by more than the usual margin, need not be asked for again. */
 static struct sparse_choice untimed(struct range range, double library, const struct sparse_estimate *estimate,
@@ -144,9 +152,20 @@ static struct sparse_choice untimed(struct range range, double library, const st
     const bool good = estimate->library.fresh == 0 && !estimate->library.at_root;
     struct sparse_choice best = cheapest(range, false, estimate, parameters);
     const double margin = best.dense ? careful(parameters) : parameters->margin;
-    if ((best.dense && good) || best.predicted * margin > library) return passed_on(library);
+    const double asking = best.dense ? 0 : sparse_choice_asking(estimate, parameters);
+    if ((best.dense && good) || best.predicted * margin + asking > library) return passed_on(library);
     best.settled = best.dense;
     return best;
+}
+
+struct sparse_choice sparse_choice_to_learn(enum sparse_kind kind, const struct sparse_estimate *estimate,
+                                            const struct sparse_parameters *parameters, struct sparse_choice otherwise)
+{
+    static const double several = 4;
+    const double library = sparse_cost(SPARSE_LIBRARY, ranges[kind].first, true, estimate, parameters);
+    if (estimate->learned || estimate->density >= 0.5) return otherwise;
+    struct sparse_choice choice = to_learn(ranges[kind], estimate, parameters);
+    return choice.predicted <= several * library ? choice : otherwise;
 }
 
 struct sparse_choice sparse_choose(enum sparse_kind kind, bool may_pass_on, const struct sparse_estimate *estimate,

@@ -230,6 +230,15 @@ enum sparse_status sparse_collective_create(const struct sparse_call *call, stru
     return SPARSE_PENDING;
 }
 
+/* Whether a call that is not timed is to show how inputs overlap: the 2nd look at a shape, the 16th, the 128th. Timed ones have their trials;
+ * ranks do not count alike what is in no order. */
+static bool shows(struct sparse_class *class, enum sparse_order order)
+{
+    unsigned looks = ++class->looks;
+    while (looks >= 16 && looks % 8 == 0) looks /= 8;
+    return looks == 2 && order != SPARSE_UNORDERED;
+}
+
 static void choose(struct sparse_collective *c, bool may_pass_on, const struct sparse_estimate *estimate)
 {
     struct sparse_trials *trials = &c->call.state->trials;
@@ -239,21 +248,22 @@ static void choose(struct sparse_collective *c, bool may_pass_on, const struct s
         sparse_trials_learn(trials, (struct sparse_times){c->agreement.terms.took, c->agreement.terms.asked});
         trial = sparse_trials_at(trials, c->class->shape, sort);
     }
-    c->asking = sparse_cost_of_asking(estimate, &c->parameters);
-    if (c->timed) c->asking = sparse_trials_asking(trials, c->asking);
+    c->asking = c->timed ? sparse_trials_asking(trials, sparse_cost_of_asking(estimate, &c->parameters))
+                         : sparse_choice_asking(estimate, &c->parameters);
     if (trial) {
         trial->asking = c->asking;
         bool near = sparse_near(&c->parameters.rates, c->call.transport->size);
         trial->share = sparse_class_seen(c->class, sort, near, &c->parameters);
     }
     c->choice = sparse_choose(c->call.kind, may_pass_on, estimate, &c->parameters, trial);
+    const bool dense = c->choice.algorithm == SPARSE_LIBRARY || c->choice.dense;
+    if (!trial && shows(c->class, c->call.order) && dense && may_pass_on && !c->parameters.dense && !c->parameters.always)
+        c->choice = sparse_choice_to_learn(c->call.kind, estimate, &c->parameters, c->choice);
     if (!trial) return;
     double now = c->parameters.clock(), asked = c->rehearses ? c->prepared + now - c->began : 0;
     sparse_trials_begin(trials, trial, c->choice.contender, c->choice.predicted, asked, now);
     trials->outside = c->left = c->choice.algorithm == SPARSE_LIBRARY;
 }
-
-enum { WAITING = 3 }; /* formulas know what messages take, and not how ranks wait for each other, which is most of an agreement */
 
 /* Whether not to ask would save anything: of a long vector's time an agreement is hardly a part. Not before all have been tried, and where
  * the inputs make a difference, not if they have not been timed. */
@@ -263,7 +273,7 @@ static struct sparse_answer answer_of(const struct sparse_collective *c)
     bool encoded = choice->algorithm != SPARSE_LIBRARY && !choice->dense;
     struct sparse_answer answer = {.grounds = 1, .algorithm = choice->algorithm, .dense = choice->dense};
     if (encoded) answer.grounds = c->timed && c->class->same > 1 ? 2 + choice->algorithm : 0;
-    if (!choice->settled || !sparse_trial_refuses(c->timed ? c->asking : WAITING * c->asking, choice->predicted)) answer.grounds = 0;
+    if (!choice->settled || !sparse_trial_refuses(c->asking, choice->predicted)) answer.grounds = 0;
     return answer;
 }
 

@@ -26,7 +26,7 @@ const char *sparse_algorithm_name(enum sparse_algorithm algorithm)
 void sparse_rates_default(struct sparse_rates *rates)
 {
     *rates = (struct sparse_rates){
-        .scan = 15e9, .merge = 4e9, .add = 6e9, .copy = 8e9, .latency_node = 0.5e-6, .bandwidth_node = 5e9,
+        .scan = 15e9, .merge = 8e9, .add = 6e9, .copy = 8e9, .latency_node = 0.5e-6, .bandwidth_node = 5e9,
         .latency_network = 5e-6, .bandwidth_network = 1.25e9, .ranks_per_node = 1};
 }
 

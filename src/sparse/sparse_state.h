@@ -16,6 +16,7 @@ struct sparse_class {
     bool observed;     /* whether anything is learned; differs from rank to rank, so that it must pass through the agreement */
     struct sparse_learned learned;
     unsigned since;    /* calls without anything to learn from */
+    unsigned looks;
     struct sparse_sort sort; /* of the last look: this and what follows is the same on all ranks, since only blocking calls count */
     unsigned same;     /* looks in a row that hardly differ in it */
     unsigned alike;    /* looks in a row that were not worth it, on the same grounds */
@@ -89,6 +90,9 @@ struct sparse_choice {
     bool settled;     /* nobody is, and who runs is the best so far */
 };
 
+/* Seconds that asking is taken for where it is not measured. */
+double sparse_choice_asking(const struct sparse_estimate *estimate, const struct sparse_parameters *parameters);
+
 /* Whether the parameters name an algorithm of this kind. */
 bool sparse_choice_forced(enum sparse_kind kind, const struct sparse_parameters *parameters);
 
@@ -97,6 +101,11 @@ struct sparse_estimate sparse_choice_estimate(const struct sparse_call *call, co
                                               size_t elements, const struct sparse_terms *terms);
 
 struct sparse_sort sparse_choice_sort(const struct sparse_estimate *estimate);
+
+/* One that merges, to show how inputs overlap of which nobody knows that. `otherwise`: it is known, or they are dense, or that would take
+ * several times as long as the library's routine. */
+struct sparse_choice sparse_choice_to_learn(enum sparse_kind kind, const struct sparse_estimate *estimate,
+                                            const struct sparse_parameters *parameters, struct sparse_choice otherwise);
 
 /* A function of its arguments only, which are the same on all ranks. `trial`: what calls of this shape have taken; NULL: by the
  * formulas alone. */

@@ -117,8 +117,7 @@ static void test_patience(void **state)
 /* Of so long a vector's time looking is no part: no call is passed on unseen. */
 static void test_long_vectors_are_always_looked_at(void **state)
 {
-    struct sim_trial dense = free_trial(SPARSE_ALLREDUCE, 5, SIM_DENSE, 1, 4 * MIB);
-    dense.fast = true;
+    struct sim_trial dense = free_trial(SPARSE_ALLREDUCE, 5, SIM_DENSE, 1, MIB);
     struct sparse_state **states = sim_states_create(5);
     for (unsigned call = 0; call < 3 * dense.parameters.patience; call++) {
         struct sim_report report = run(&dense, states);

@@ -93,6 +93,25 @@ static void test_one_begins_to_stay(void **state)
     sim_states_destroy(states, RANKS);
 }
 
+/* How inputs overlap is found out where calls are not timed, too: of independent ones half as dense nothing would be saved. Not where ranks do
+ * not count alike. */
+static void test_overlap_is_found_out(void **state)
+{
+    for (enum sparse_order order = SPARSE_IN_ORDER; order <= SPARSE_UNORDERED; order++) {
+        struct sim_trial t = trial_of(order, SIM_DISJOINT, 0);
+        struct sparse_state **states = sim_states_create(RANKS);
+        t.kind = SPARSE_REDUCE_SCATTER;
+        t.count = 8 * COUNT / RANKS;
+        t.parameters.rates.ranks_per_node = RANKS;
+        assert_int_equal(run(&t, states).not_ours, RANKS);
+        const bool found = run(&t, states).done == RANKS;
+        assert_int_equal(found, order != SPARSE_UNORDERED);
+        struct sim_report report = run(&t, states);
+        assert_int_equal(report.done == RANKS && !report.outcome[0].dense, found);
+        sim_states_destroy(states, RANKS);
+    }
+}
+
 /* Who would run a dense call, and whether the next one asks. */
 static bool stays_here(const struct sim_trial *trial, bool *asks)
 {
@@ -136,7 +155,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_orders_count_by_themselves), cmocka_unit_test(test_turns_look_again),
         cmocka_unit_test(test_one_stays), cmocka_unit_test(test_one_begins_to_stay),
-        cmocka_unit_test(test_what_is_known_of_the_library),
+        cmocka_unit_test(test_what_is_known_of_the_library), cmocka_unit_test(test_overlap_is_found_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
