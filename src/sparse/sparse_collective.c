@@ -230,13 +230,17 @@ enum sparse_status sparse_collective_create(const struct sparse_call *call, stru
     return SPARSE_PENDING;
 }
 
-/* Whether a call that is not timed is to show how inputs overlap: the 2nd look at a shape, the 16th, the 128th. Timed ones have their trials;
- * ranks do not count alike what is in no order. */
-static bool shows(struct sparse_class *class, enum sparse_order order)
+/* Whether a call that is not timed is to show how inputs overlap, in the place of the library's routine or a dense form: the 2nd look at a
+ * shape, the 16th, the 128th. Timed ones have their trials; ranks do not count alike what is in no order; and without a clock the
+ * choice is to follow from the inputs. */
+static bool shows(struct sparse_collective *c)
 {
-    unsigned looks = ++class->looks;
+    const struct sparse_parameters *parameters = &c->parameters;
+    const bool dense = c->choice.algorithm == SPARSE_LIBRARY || c->choice.dense;
+    const bool free = !parameters->dense && !parameters->always && parameters->clock && c->call.order != SPARSE_UNORDERED;
+    unsigned looks = ++c->class->looks;
     while (looks >= 16 && looks % 8 == 0) looks /= 8;
-    return looks == 2 && order != SPARSE_UNORDERED;
+    return looks == 2 && dense && free;
 }
 
 static void choose(struct sparse_collective *c, bool may_pass_on, const struct sparse_estimate *estimate)
@@ -256,9 +260,7 @@ static void choose(struct sparse_collective *c, bool may_pass_on, const struct s
         trial->share = sparse_class_seen(c->class, sort, near, &c->parameters);
     }
     c->choice = sparse_choose(c->call.kind, may_pass_on, estimate, &c->parameters, trial);
-    const bool dense = c->choice.algorithm == SPARSE_LIBRARY || c->choice.dense;
-    if (!trial && shows(c->class, c->call.order) && dense && may_pass_on && !c->parameters.dense && !c->parameters.always)
-        c->choice = sparse_choice_to_learn(c->call.kind, estimate, &c->parameters, c->choice);
+    if (!trial && shows(c) && may_pass_on) c->choice = sparse_choice_to_learn(c->call.kind, estimate, &c->parameters, c->choice);
     if (!trial) return;
     double now = c->parameters.clock(), asked = c->rehearses ? c->prepared + now - c->began : 0;
     sparse_trials_begin(trials, trial, c->choice.contender, c->choice.predicted, asked, now);
