@@ -86,10 +86,14 @@ static size_t all_elements(const struct sparse_call *call)
     return sum;
 }
 
+static uint32_t shape_of(const struct sparse_call *call, size_t elements)
+{
+    return sparse_call_shape(call->kind, &call->operator, elements * call->operator.size);
+}
+
 static struct sparse_class *class_of(const struct sparse_call *call, size_t elements)
 {
-    const uint32_t shape = sparse_call_shape(call->kind, &call->operator, elements * call->operator.size);
-    return sparse_class_at(&call->state->classes[call->order], shape);
+    return sparse_class_at(&call->state->classes[call->order], shape_of(call, elements));
 }
 
 static const struct sparse_answer the_library = {1, SPARSE_LIBRARY, false}, ask = {0, SPARSE_ALGORITHMS, false};
@@ -100,14 +104,24 @@ static bool counts(const struct sparse_call *call)
     return call->order == SPARSE_IN_TURN || (call->order == SPARSE_IN_ORDER && call->may_pass_on);
 }
 
+static bool always(const struct sparse_call *call)
+{
+    return call->parameters->always || sparse_choice_forced(call->kind, call->parameters);
+}
+
+/* Whatever is in the vectors. */
+static bool the_library_s(const struct sparse_call *call, size_t elements)
+{
+    if (call->transport->size < 2 || elements == 0 || call->operator.apply == NULL) return true;
+    return !always(call) && elements * call->operator.size < call->parameters->short_bytes;
+}
+
 /* Without a message, and the same on all ranks: who runs it? SPARSE_ALGORITHMS: the ranks have to ask each other. */
 static struct sparse_answer known_before(const struct sparse_call *call, size_t elements)
 {
     const struct sparse_parameters *parameters = call->parameters;
-    size_t bytes = elements * call->operator.size;
-    if (call->transport->size < 2 || elements == 0 || call->operator.apply == NULL) return the_library;
-    if (parameters->always || sparse_choice_forced(call->kind, parameters)) return ask;
-    if (bytes < parameters->short_bytes) return the_library;
+    if (the_library_s(call, elements)) return the_library;
+    if (always(call)) return ask;
     struct sparse_class *class = class_of(call, elements);
     if (!counts(call) || sparse_class_looks(class, parameters)) return ask;
     if (call->blocking && class->answer.algorithm == SPARSE_LIBRARY) {
@@ -115,6 +129,15 @@ static struct sparse_answer known_before(const struct sparse_call *call, size_t 
         call->state->unseen_shape = class->shape;
     }
     return class->answer;
+}
+
+/* An entry that is there makes nobody else's make way, and each answer adds one to those that are alike, or begins anew. */
+bool sparse_collective_looks(const struct sparse_call *call, unsigned undecided)
+{
+    const size_t elements = all_elements(call);
+    if (the_library_s(call, elements)) return false;
+    const struct sparse_class *class = sparse_class_found(&call->state->classes[call->order], shape_of(call, elements));
+    return class && (always(call) || class->alike + undecided < call->parameters->patience);
 }
 
 static void *take_memory(const struct sparse_parameters *parameters, size_t bytes)
@@ -367,6 +390,11 @@ static void rehearse(struct sparse_collective *c)
     c->began = c->parameters.clock();
 }
 
+static enum sparse_status turn_of(const struct sparse_collective *c)
+{
+    return c->call.decided == NULL || *c->call.decided == c->call.turn ? SPARSE_DONE : SPARSE_PENDING;
+}
+
 static enum sparse_status go_on(struct sparse_collective *c)
 {
     STEP_BEGIN(c->resume);
@@ -376,6 +404,7 @@ static enum sparse_status go_on(struct sparse_collective *c)
             rehearse(c);
             STEP_AWAIT(sparse_agree(&c->rehearsal));
         }
+        STEP_AWAIT(turn_of(c));
         c->decided = true;
         if (!decide(c)) return c->record.error == SPARSE_NO_ERROR ? SPARSE_NOT_OURS : SPARSE_FAILED;
     }

@@ -51,10 +51,10 @@ enum sparse_status { SPARSE_DONE, SPARSE_PENDING, SPARSE_NOT_OURS, SPARSE_FAILED
 
 enum sparse_kind { SPARSE_REDUCE, SPARSE_ALLREDUCE, SPARSE_REDUCE_SCATTER, SPARSE_SCAN, SPARSE_EXSCAN, SPARSE_KINDS };
 
-/* With which calls of the state a call stands in one order, the same on all ranks, each created when the ones before it are decided:
- * calls that do count in the back-off, for all ranks know what became of those that came before. */
+/* With which calls of the state a call stands in one order, the same on all ranks, in which they are created and decided: calls that do
+ * count in the back-off, for all ranks know what became of those that came before. */
 enum sparse_order {
-    SPARSE_IN_ORDER,  /* with all others that are, such as blocking ones */
+    SPARSE_IN_ORDER,  /* with all others that are, such as blocking ones; each is created when the ones before it are decided */
     SPARSE_IN_TURN,   /* with all others that are: nonblocking ones, between which and blocking ones there is no order */
     SPARSE_UNORDERED, /* with none: it does not count, and is always looked at */
 };
@@ -101,6 +101,10 @@ struct sparse_call {
      * create decides by size, kind and operator only. Else it may differ: one rank that may not keeps a call here that was looked at. */
     bool may_pass_on;
     enum sparse_order order; /* the same on all ranks */
+    /* SPARSE_IN_TURN: how many of those come before this one, and how many of them are decided, which the caller counts. It is decided in
+     * its turn, and created in it, too, or before where sparse_collective_looks() allows that. */
+    unsigned turn;
+    const unsigned *decided;
     /* What is known of the library's routine, by which a call that is not timed is chosen. The same on all ranks. */
     struct sparse_library library;
     /* A blocking call: what it takes is measured, unless parameters.clock is NULL, and counts in later choices. Nothing else runs
@@ -114,6 +118,9 @@ struct sparse_call {
  * part of them, most run in that form without an agreement. Otherwise samples the vector, allocates, and returns SPARSE_PENDING.
  * *collective is NULL unless SPARSE_PENDING. */
 enum sparse_status sparse_collective_create(const struct sparse_call *call, struct sparse_collective **collective);
+
+/* SPARSE_IN_TURN: whether the call, the next to be created, will be looked at whatever is found out about so many that come before it. */
+bool sparse_collective_looks(const struct sparse_call *call, unsigned undecided);
 
 /* Goes on as far as it can. SPARSE_PENDING: call again, after the transport has made progress. */
 enum sparse_status sparse_collective_step(struct sparse_collective *collective);

@@ -16,6 +16,13 @@ uint32_t sparse_call_shape(enum sparse_kind kind, const struct sparse_operator *
     return 1 + (uint32_t)kind + 8 * (uint32_t)operator->op + 128 * octave + 8192 * (uint32_t)operator->size;
 }
 
+const struct sparse_class *sparse_class_found(const struct sparse_classes *classes, uint32_t shape)
+{
+    for (const struct sparse_class *c = classes->class; c < classes->class + SPARSE_CLASSES; c++)
+        if (c->shape == shape) return c;
+    return NULL;
+}
+
 struct sparse_class *sparse_class_at(struct sparse_classes *classes, uint32_t shape)
 {
     struct sparse_class *oldest = classes->class, *found = NULL;

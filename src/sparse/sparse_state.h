@@ -54,6 +54,9 @@ struct sparse_state {
  * classes: not of the datatype, of which there are several for one and the same. Never 0. */
 uint32_t sparse_call_shape(enum sparse_kind kind, const struct sparse_operator *operator, size_t bytes);
 
+/* NULL: there is none. Changes nothing. */
+const struct sparse_class *sparse_class_found(const struct sparse_classes *classes, uint32_t shape);
+
 /* A new one takes the place of the one that has not been used for longest. */
 struct sparse_class *sparse_class_at(struct sparse_classes *classes, uint32_t shape);
 

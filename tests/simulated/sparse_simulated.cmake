@@ -9,6 +9,7 @@ lucid_add_sparse_simulation(sparse_choice_test ${simulated}/sparse_choice_test.c
 lucid_add_sparse_simulation(sparse_learning_test ${simulated}/sparse_learning_test.c)
 lucid_add_sparse_simulation(sparse_again_test ${simulated}/sparse_again_test.c)
 lucid_add_sparse_simulation(sparse_turns_test ${simulated}/sparse_turns_test.c)
+lucid_add_sparse_simulation(sparse_queue_test ${simulated}/sparse_queue_test.c)
 lucid_add_sparse_simulation(sparse_trial_test ${simulated}/sparse_trial_test.c)
 lucid_add_sparse_simulation(sparse_overlap_test ${simulated}/sparse_overlap_test.c)
 lucid_add_sparse_simulation(sparse_links_test ${simulated}/sparse_links_test.c)

@@ -55,7 +55,7 @@ typedef struct coll_sparse_module_t {
     mca_coll_base_module_t *libnbc;      /* starts nonblocking calls late (coll_sparse_below.c), or NULL */
     int tags;                            /* the lowest of nonblocking calls' tags; 0: none yet */
     unsigned begun;                      /* nonblocking calls */
-    unsigned turns, turn;                /* those that take turns; whose turn it is, under `lock` */
+    unsigned turns, created, turn;       /* those that take turns, that are created, and decided, under `lock` */
     bool measured;                       /* parameters.rates are this machine's; at all processes or at none */
     pthread_mutex_t lock;                /* of `state` */
 } coll_sparse_module_t;

@@ -15,7 +15,7 @@ static void module_construct(coll_sparse_module_t *module)
     module->measured = module->located = false;
     module->tags = 0;
     module->begun = 0;
-    module->turns = module->turn = 0;
+    module->turns = module->created = module->turn = 0;
     module->unseen = (struct coll_sparse_unseen){0};
     pthread_mutex_init(&module->lock, NULL);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * coll_sparse_requests.c: nonblocking and persistent reductions: requests that Open MPI's progress engine steps.
  *
- * The nonblocking calls of a communicator that may be passed on find out in their order who runs them, one agreement after the other:
- * then each process knows what became of those before, and all count alike in the back-off. The reductions overlap.
+ * The nonblocking calls of a communicator find out in their order who runs them: then each process knows what became of those before,
+ * and all count alike in the back-off. Agreements overlap where they are needed whatever the ones before come to, reductions always.
  */
 #include "coll_sparse.h"
 
@@ -19,7 +19,8 @@ typedef struct coll_sparse_request_t {
     size_t *counts;
     struct coll_sparse_call mpi_call; /* its operator and datatype are kept; for the module below, */
     bool in_turn;                     /* its answer is awaited: its turn ends with that */
-    unsigned turn;
+    bool created;
+    enum sparse_status status;        /* what the core has said of it */
     int below_tag;
     ompi_request_t *below;            /* while it runs the call */
     struct coll_sparse_request_t *next;
@@ -86,10 +87,26 @@ static bool take(coll_sparse_request_t *request, enum sparse_status status)
     return true;
 }
 
+static bool may_begin(const coll_sparse_request_t *request)
+{
+    const coll_sparse_module_t *module = request->module;
+    const unsigned turn = request->call.turn;
+    if (request->created || !request->in_turn) return !request->created;
+    return turn == module->created && (turn == module->turn || sparse_collective_looks(&request->call, turn - module->turn));
+}
+
+/* SPARSE_PENDING, also if it has come to an end before its turn. */
 static enum sparse_status go_on(coll_sparse_request_t *request)
 {
-    if (request->run) return sparse_collective_step(request->run);
-    return request->turn == request->module->turn ? sparse_collective_create(&request->call, &request->run) : SPARSE_PENDING;
+    coll_sparse_module_t *module = request->module;
+    if (request->run) {
+        request->status = sparse_collective_step(request->run);
+    } else if (may_begin(request)) {
+        request->created = true;
+        if (request->in_turn) module->created++;
+        request->status = sparse_collective_create(&request->call, &request->run);
+    }
+    return request->in_turn && request->call.turn != module->turn ? SPARSE_PENDING : request->status;
 }
 
 static bool step(coll_sparse_request_t *request)
@@ -209,7 +226,8 @@ static void request_construct(coll_sparse_request_t *request)
     request->run = NULL;
     request->counts = NULL;
     request->below = NULL;
-    request->in_turn = false;
+    request->in_turn = request->created = false;
+    request->status = SPARSE_PENDING;
 }
 
 OBJ_CLASS_INSTANCE(coll_sparse_request_t, ompi_coll_base_nbc_request_t, request_construct, NULL);
@@ -267,10 +285,12 @@ static bool several_threads(void)
 static enum sparse_status first_answer(coll_sparse_request_t *request)
 {
     coll_sparse_module_t *module = request->module;
-    enum sparse_status status = SPARSE_PENDING;
     pthread_mutex_lock(&module->lock);
-    if (request->in_turn) request->turn = module->turns++;
-    if (!request->in_turn || request->turn == module->turn) status = sparse_collective_create(&request->call, &request->run);
+    if (request->in_turn) {
+        request->call.turn = module->turns++;
+        request->call.decided = &module->turn;
+    }
+    enum sparse_status status = go_on(request);
     if (request->in_turn) end_turn(request, status);
     pthread_mutex_unlock(&module->lock);
     return status;

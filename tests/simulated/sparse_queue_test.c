@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * sparse_queue_test.c: calls in turn, which ranks create at moments of their own, some before the ones in front of them are decided: all
+ * ranks look at the same ones, come to the same answers, and have the right results.
+ */
+#include "sim_ranks.h"
+#include "sim_reference.h"
+#include "sparse_collective.h"
+#include "unit.h"
+
+enum { RANKS = 5, CALLS = 120, COUNT = 9000, SORTS = 6 };
+
+struct call {
+    struct sparse_collective *collective;
+    enum sparse_status status;
+    bool turned, asked, early;
+    char *output;
+};
+
+struct queue {
+    struct sim *sim;
+    struct sparse_operator operator;
+    struct sparse_parameters parameters;
+    struct sparse_state *states[RANKS];
+    struct call calls[RANKS][CALLS];
+    char *input[SORTS]; /* of all ranks, one behind the other */
+    unsigned created[RANKS], decided[RANKS];
+    int sort[CALLS];
+    uint64_t random;
+    unsigned early;
+};
+
+static const struct { enum sim_pattern pattern; double density; size_t count; } sorts[SORTS] = {
+    {SIM_DENSE, 1, COUNT}, {SIM_RANDOM, 0.01, COUNT}, {SIM_DENSE, 1, COUNT / 5}, {SIM_RANDOM, 0.001, COUNT / 5},
+    {SIM_DISJOINT, 0, COUNT}, {SIM_DENSE, 1, COUNT / 20}};
+
+static void take(struct queue *q, int rank, unsigned i)
+{
+    struct call *call = &q->calls[rank][i];
+    if (call->turned || i != q->decided[rank]) return;
+    call->turned = call->status != SPARSE_PENDING || sparse_collective_decided(call->collective);
+    q->decided[rank] += call->turned;
+}
+
+/* False: it is too soon. */
+static bool create(struct queue *q, int rank)
+{
+    const unsigned i = q->created[rank], before = i - q->decided[rank];
+    const int sort = q->sort[i];
+    const size_t bytes = sorts[sort].count * q->operator.size;
+    struct call *own = &q->calls[rank][i];
+    struct sparse_call call = {
+        .kind = SPARSE_ALLREDUCE, .input = q->input[sort] + (size_t)rank * bytes, .count = sorts[sort].count, .operator = q->operator,
+        .transport = sim_transport(q->sim, rank), .tag = 10 * (int)(i + 1), .state = q->states[rank], .parameters = &q->parameters,
+        .may_pass_on = true, .order = SPARSE_IN_TURN, .turn = i, .decided = &q->decided[rank]};
+    if (before > 0 && !sparse_collective_looks(&call, before)) return false;
+    own->early = before > 0;
+    q->early += own->early;
+    q->created[rank]++;
+    call.output = own->output = malloc(bytes);
+    own->status = sparse_collective_create(&call, &own->collective);
+    assert_false(own->early && own->status != SPARSE_PENDING);
+    own->asked = own->status == SPARSE_PENDING && !sparse_collective_decided(own->collective);
+    take(q, rank, i);
+    return true;
+}
+
+static bool step(void *context, int rank)
+{
+    struct queue *q = context;
+    bool all = true;
+    for (unsigned i = 0; i < q->created[rank]; i++) {
+        struct call *call = &q->calls[rank][i];
+        if (call->status == SPARSE_PENDING) call->status = sparse_collective_step(call->collective);
+        take(q, rank, i);
+        all &= call->status != SPARSE_PENDING;
+    }
+    if (q->created[rank] == CALLS) return all;
+    while (q->created[rank] < CALLS && sim_random(&q->random) >> 62 < (uint64_t)(1 + rank % 3) && create(q, rank)) {}
+    sim_wake(q->sim, rank);
+    return false;
+}
+
+static void set_up(struct queue *q, uint64_t seed)
+{
+    struct sim_options options = {.ranks = RANKS, .seed = seed};
+    *q = (struct queue){.sim = sim_create(&options), .operator = sim_operator(1), .random = seed * 7 + 1};
+    sparse_parameters_default(&q->parameters);
+    q->parameters.short_bytes = 1;
+    q->parameters.rates.ranks_per_node = seed % 2 ? RANKS : 1;
+    for (int r = 0; r < RANKS; r++) q->states[r] = sparse_state_create();
+    for (int s = 0; s < SORTS; s++) {
+        const size_t bytes = sorts[s].count * q->operator.size;
+        q->input[s] = malloc(RANKS * bytes);
+        for (int r = 0; r < RANKS; r++)
+            sim_fill(&q->operator, sorts[s].pattern, sorts[s].density, seed, r, RANKS, sorts[s].count, q->input[s] + (size_t)r * bytes);
+    }
+    int sort = 0;
+    for (int i = 0; i < CALLS; i++) { /* in runs, as programs have them */
+        if (sim_random(&q->random) >> 61 == 0) sort = (int)(sim_random(&q->random) % SORTS);
+        q->sort[i] = sort;
+    }
+}
+
+/* All ranks have the same, and what the operator gives over the tree of those algorithms that have it. */
+static void right(const struct queue *q, int rank, unsigned i)
+{
+    const struct call *call = &q->calls[rank][i];
+    const size_t count = sorts[q->sort[i]].count;
+    if (call->status != SPARSE_DONE) return;
+    for (int other = 0; other < rank; other++)
+        assert_true(sim_difference(&q->operator, call->output, q->calls[other][i].output, count) == SIZE_MAX);
+    char *expected = sim_reference(&q->operator, SIM_CUBE, RANKS, count, q->input[q->sort[i]]);
+    struct sparse_outcome outcome;
+    sparse_collective_outcome(call->collective, &outcome);
+    if (outcome.algorithm == SPARSE_ALLREDUCE_DOUBLING || outcome.algorithm == SPARSE_ALLREDUCE_HALVING)
+        assert_true(sim_difference(&q->operator, call->output, expected, count) == SIZE_MAX);
+    free(expected);
+}
+
+static void clean_up(struct queue *q)
+{
+    for (int r = 0; r < RANKS; r++)
+        for (int i = 0; i < CALLS; i++) {
+            sparse_collective_destroy(q->calls[r][i].collective);
+            free(q->calls[r][i].output);
+        }
+    for (int r = 0; r < RANKS; r++) sparse_state_destroy(q->states[r]);
+    for (int s = 0; s < SORTS; s++) free(q->input[s]);
+    sim_destroy(q->sim);
+}
+
+static void test_in_turn(void **state)
+{
+    unsigned early = 0, unasked = 0, ours = 0;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct queue q;
+        set_up(&q, seed);
+        assert_true(sim_run(q.sim, step, &q));
+        for (int r = 0; r < RANKS; r++) assert_int_equal(q.decided[r], CALLS);
+        for (unsigned i = 0; i < CALLS; i++)
+            for (int r = 0; r < RANKS; r++) {
+                assert_int_equal(q.calls[r][i].asked, q.calls[0][i].asked);
+                assert_int_equal(q.calls[r][i].status, q.calls[0][i].status);
+                right(&q, r, i);
+                unasked += !q.calls[r][i].asked;
+                ours += q.calls[r][i].status == SPARSE_DONE;
+            }
+        early += q.early;
+        clean_up(&q);
+    }
+    assert_true(early > 1000);
+    assert_true(unasked > 1000);
+    assert_true(ours > 1000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_in_turn)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
