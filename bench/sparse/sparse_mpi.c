@@ -2,7 +2,8 @@
  * sparse_mpi.c: one reduction by several routines in turns, on communicators that differ in nothing but the routine.
  *
  * sparse_mpi OUT.csv NODES REPEATS CALL TYPE BYTES PATTERN DENSITY [CALL TYPE BYTES PATTERN DENSITY ...]
- *   CALL: reduce, allreduce, reduce_scatter_block, scan, exscan, or with an i in front (and waited for); TYPE: int, double; BYTES: of the whole vector
+ *   CALL: reduce, allreduce, reduce_scatter_block, scan, exscan, or one of the first three with an i in front (and waited for);
+ *   TYPE: int, double; BYTES: of the whole vector
  *   PATTERN: random, same, disjoint, clustered, power, dense, changing
  * A row of OUT.csv is one repetition: the slowest rank's seconds. Every routine runs once more with a session around it, which
  * counts what all ranks send, and what of it goes to other nodes (NODES of equal size; ranks one behind the other); its result is

@@ -26,7 +26,8 @@
  * SPARSE_NOT_OURS both buffers are as they were. `output` of a rank that gets no result (not the root of a Reduce; rank 0 of
  * an Exscan) is never touched and may be NULL. `input` is never written unless it is `output`. Every element is combined in
  * rank order, x0 op x1 op ..., with a bracketing that depends on the algorithm, the number of ranks, where nodes have leaders the
- * ranks of a node, and nothing else; with one algorithm every rank sees the same bits. The result is that of `operator.apply` over that bracketing, bit by bit.
+ * ranks of a node, and nothing else; with one algorithm every rank sees the same bits. The result is that of `operator.apply` over
+ * that bracketing, bit by bit.
  *
  * Failure: SPARSE_FAILED is final; the outcome says what happened. An error of the transport ends the collective on this rank
  * at once (as an error inside the library's own routine does). A message that cannot be decoded, and every rank that hears of
