@@ -40,7 +40,7 @@ struct sparse_state {
     struct sparse_classes {
         struct sparse_class class[SPARSE_CLASSES];
         uint32_t lookups;
-    } classes[3]; /* by enum sparse_order */
+    } classes[SPARSE_UNORDERED + 1]; /* by enum sparse_order */
     struct sparse_trials trials;
     struct sparse_scratch scratch;
     struct sparse_class *unseen;     /* of the last blocking call, if it was left to the library's routine without a look */

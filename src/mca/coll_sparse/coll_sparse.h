@@ -124,7 +124,7 @@ int coll_sparse_passed(coll_sparse_module_t *module, int rc);
 /* Libnbc runs a call that was found to be dense: late, when its tags were reserved by the program's call, or in that (coll_sparse_below.c). */
 enum { COLL_SPARSE_BELOW_TAGS = 1 };
 void coll_sparse_below_look(coll_sparse_module_t *module);
-struct sparse_library coll_sparse_below_known(const coll_sparse_module_t *module, const struct sparse_call *call);
+struct sparse_library coll_sparse_below_known(const coll_sparse_module_t *module, enum sparse_kind kind, size_t bytes);
 int coll_sparse_below_start(coll_sparse_module_t *module, const struct coll_sparse_call *call, int tag, ompi_request_t **request);
 int coll_sparse_below_now(coll_sparse_module_t *module, const struct coll_sparse_call *call, ompi_request_t **request);
 

@@ -271,9 +271,7 @@ static int tag_of(coll_sparse_module_t *module, bool persistent)
     if (persistent) return ompi_coll_base_nbc_reserve_tags(module->comm, SPARSE_TAGS) - SPARSE_TAGS + 1;
     const int all = CALLS * SPARSE_TAGS;
     if (module->tags == 0) module->tags = ompi_coll_base_nbc_reserve_tags(module->comm, all) - all + 1;
-    int tag = module->tags + (int)(module->begun++ % CALLS) * SPARSE_TAGS;
-    coll_sparse_tell_tags(module->comm, tag, SPARSE_TAGS);
-    return tag;
+    return module->tags + (int)(module->begun++ % CALLS) * SPARSE_TAGS;
 }
 
 static bool several_threads(void)
@@ -316,6 +314,7 @@ static int begin(coll_sparse_request_t *request, ompi_request_t **handle)
     }
     /* the tags of the routine below are those that it would draw now, wherever and whenever the answer is known */
     if (turns) request->below_tag = ompi_coll_base_nbc_reserve_tags(module->comm, COLL_SPARSE_BELOW_TAGS);
+    coll_sparse_tell_tags(module->comm, request->call.tag, SPARSE_TAGS);
     request->counts = call.counts;
     register_progress();
     launch(request);
@@ -348,7 +347,8 @@ static int prepare(coll_sparse_request_t *request, ompi_request_t **handle)
 
 int coll_sparse_begin(coll_sparse_module_t *module, const struct coll_sparse_call *call, bool persistent, ompi_request_t **handle)
 {
-    if (!coll_sparse_process.nonblocking || coll_sparse_short(module, coll_sparse_elements(module, call), call->type)) return COLL_SPARSE_PASS;
+    const size_t elements = coll_sparse_elements(module, call);
+    if (!coll_sparse_process.nonblocking || coll_sparse_short(module, elements, call->type)) return COLL_SPARSE_PASS;
     coll_sparse_request_t *request = make(module, call, persistent);
     if (!request) return OMPI_ERR_OUT_OF_RESOURCE; /* alone, it may not be passed on */
     if (!coll_sparse_describe(module, call, &request->user, &request->call)) {
@@ -356,7 +356,7 @@ int coll_sparse_begin(coll_sparse_module_t *module, const struct coll_sparse_cal
         return COLL_SPARSE_PASS;
     }
     coll_sparse_locate(module);
-    request->call.library = coll_sparse_below_known(module, &request->call);
+    request->call.library = coll_sparse_below_known(module, call->kind, elements * request->call.operator.size);
     /* ranks start it before and behind a blocking call that measures: all have what they had when it was made */
     if (!module->measured) request->call.parameters = &module->plain;
     return persistent ? prepare(request, handle) : begin(request, handle);
