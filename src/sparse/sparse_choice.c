@@ -51,6 +51,12 @@ static bool shows_nothing(enum sparse_algorithm algorithm, int ranks)
     return !merges && ranks > 2;
 }
 
+/* Of dense vectors nothing is to be known. */
+static bool barred(enum sparse_algorithm algorithm, bool dense, const struct sparse_estimate *estimate)
+{
+    return !dense && !estimate->learned && shows_nothing(algorithm, estimate->ranks);
+}
+
 bool sparse_choice_forced(enum sparse_kind kind, const struct sparse_parameters *parameters)
 {
     return parameters->algorithm >= ranges[kind].first && parameters->algorithm <= ranges[kind].last;
@@ -69,7 +75,7 @@ static struct sparse_choice cheapest(struct range range, bool forced, const stru
     for (enum sparse_algorithm a = range.first; a <= range.last; a++)
         for (int dense = parameters->dense; dense < 2; dense++) {
             if (forced && dense != parameters->dense) continue;
-            if (!forced && !estimate->learned && shows_nothing(a, estimate->ranks)) continue;
+            if (!forced && barred(a, dense, estimate)) continue;
             double cost = sparse_cost(a, a, dense, estimate, parameters);
             if (best.algorithm == SPARSE_LIBRARY || cost < best.predicted)
                 best = (struct sparse_choice){a, dense, (int)(a - range.first) + 1, cost, .open = false};
@@ -126,10 +132,8 @@ static struct sparse_choice by_trial(struct range range, double library, const s
     for (enum sparse_algorithm a = range.first; a <= range.last; a++)
         contest.merge |= shows_nothing(a, estimate->ranks) ? 0 : 2u << (a - range.first);
     for (int dense = 0; dense < 2; dense++)
-        for (enum sparse_algorithm a = range.first; a <= range.last; a++) {
-            bool barred = !estimate->learned && shows_nothing(a, estimate->ranks);
-            contest.cost[contest.n++] = barred ? INFINITY : sparse_cost(a, a, dense, estimate, parameters);
-        }
+        for (enum sparse_algorithm a = range.first; a <= range.last; a++)
+            contest.cost[contest.n++] = barred(a, dense, estimate) ? INFINITY : sparse_cost(a, a, dense, estimate, parameters);
     int i = sparse_trial_choose(trial, &contest, &open);
     return (struct sparse_choice){.algorithm = contender(range, i), .dense = i >= contest.dense, .contender = i,
                                   .predicted = contest.cost[i], .open = open,

@@ -333,6 +333,27 @@ static void test_classes(void **state)
     assert_int_equal(sparse_class_at(&classes, second)->alike, 0);
 }
 
+/* A pairwise exchange of dense vectors is the quickest: nothing is to be known of how they overlap before it may run. */
+static void test_dense_forms_need_no_knowledge(void **state)
+{
+    const struct sparse_estimate dense = {.elements = 1 << 20, .size = 8, .ranks = 4, .commutative = true, .density = 1, .growth = 1,
+                                          .per_exception = 10};
+    struct sparse_parameters parameters;
+    struct sparse_trials trials = {0};
+    struct sparse_trial *trial = at(&trials, SPARSE_REDUCE_SCATTER, 8 << 20, 1, 1);
+    sparse_parameters_default(&parameters);
+    for (int call = 0; call < 64; call++) {
+        struct sparse_choice choice = sparse_choose(SPARSE_REDUCE_SCATTER, true, &dense, &parameters, trial);
+        const bool pairwise = choice.algorithm == SPARSE_SCATTER_PAIRWISE, library = choice.algorithm == SPARSE_LIBRARY;
+        sparse_trials_begin(&trials, trial, choice.contender, choice.predicted, 0, 0);
+        sparse_trials_end(&trials, library ? 0.264 : choice.dense && pairwise ? 0.075 : 0.087);
+        sparse_trials_learn(&trials, trials.times);
+    }
+    struct sparse_choice choice = sparse_choose(SPARSE_REDUCE_SCATTER, true, &dense, &parameters, trial);
+    assert_int_equal(choice.algorithm, SPARSE_SCATTER_PAIRWISE);
+    assert_true(choice.dense);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -346,7 +367,7 @@ int main(void)
         cmocka_unit_test(test_library_s_first_calls_say_little),
         cmocka_unit_test(test_library_is_seen_again),
         cmocka_unit_test(test_overlap_is_looked_at_again),
-        cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_classes), cmocka_unit_test(test_dense_forms_need_no_knowledge),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
