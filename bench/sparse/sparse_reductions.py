@@ -44,6 +44,8 @@ def experiments(quick):
     yield "lab-4x1-1gbit", 4, 4, "1gbit", 7, jobs([64 * KIB, MIB, 8 * MIB], few)
     yield "lab-4x2-1gbit", 8, 4, "1gbit", 7, jobs([64 * KIB, MIB, 8 * MIB], few) + jobs([MIB], few, "int")
     yield "lab-4x4-1gbit", 16, 4, "1gbit", 7, jobs([8 * KIB, 64 * KIB], few) + jobs([MIB, 8 * MIB]) + jobs([MIB], few, "int")
+    yield "lab-4x1-200mbit", 4, 4, "200mbit", 7, jobs([64 * KIB, MIB], few)
+    yield "lab-4x2-200mbit", 8, 4, "200mbit", 7, jobs([64 * KIB, MIB], few)
     yield "lab-4x4-200mbit", 16, 4, "200mbit", 14, jobs([MIB, 8 * MIB], few)
 
 
