@@ -266,7 +266,7 @@ static void test_dense_form_unseen(void **state)
         if (call >= 40) blind += !looked;
         if (report.done == RANKS && report.outcome[0].dense) *(looked ? &seen : &unseen) = report.messages;
     }
-    assert_in_range(blind, 50, 59);
+    assert_in_range(blind, 45, 59);
     assert_true(unseen > 0);
     assert_int_equal(seen - unseen, RANKS * 4); /* one message of each rank for each of log2(16) */
     t.pattern = SIM_RANDOM;
@@ -337,7 +337,7 @@ static void test_dense_form_in_the_caches(void **state)
         seconds = dense_seconds(per_node, never, 1, &ours);
         assert_in_range(ours, 30, 56);
         (void)dense_seconds(per_node, never, 1.17 * seconds, &ours);
-        assert_in_range(ours, 0, 8);
+        assert_in_range(ours, 0, 12); /* the trials of two */
     }
 }
 
