@@ -12,9 +12,9 @@ import subprocess
 import sys
 from collections import defaultdict
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
-LAB = os.path.join(ROOT, "lab", "lab")
+import sparse_predicted
+
+LAB = sparse_predicted.LAB
 CALLS = ("reduce", "allreduce", "reduce_scatter_block")
 OTHERS = ("scan", "exscan", "ireduce", "iallreduce", "ireduce_scatter_block")
 PATTERNS = (("random", 0.0001), ("random", 0.001), ("random", 0.01), ("random", 0.1), ("random", 0.5), ("same", 0.01), ("disjoint", 0), ("clustered", 0.01),
@@ -55,13 +55,18 @@ def programs(quick):
     yield "lab-4x4-1gbit", 16, 4, "1gbit", 3 if quick else 5, 18 if quick else 20
 
 
+def plain():
+    """Of MPI alone."""
+    return dict(os.environ, OMPI_MCA_mpi_yield_when_idle="1", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                OMPI_MCA_hwloc_base_binding_policy="none", OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_pml="^ucx,cm",
+                OMPI_MCA_osc="^ucx")
+
+
 def environment(build):
     path = subprocess.run(["ompi_info", "--path", "pkglibdir", "--parsable"], capture_output=True, text=True, check=True).stdout
-    return dict(os.environ, OMPI_MCA_coll_tuned_use_dynamic_rules="1", LUCID_SPARSE_PRIORITY="60",
+    return dict(plain(), OMPI_MCA_coll_tuned_use_dynamic_rules="1", LUCID_SPARSE_PRIORITY="60",
                 OMPI_MCA_mca_base_component_path=f"{path.strip().rpartition(':')[2]}:{build}/lib/lucid/openmpi",
-                LUCID_LIBDIR=os.path.join(build, "lib", "lucid"), OMPI_MCA_mpi_yield_when_idle="1", OMPI_ALLOW_RUN_AS_ROOT="1",
-                OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_hwloc_base_binding_policy="none",
-                OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_pml="^ucx,cm", OMPI_MCA_osc="^ucx")
+                LUCID_LIBDIR=os.path.join(build, "lib", "lucid"))
 
 
 def launch(results, build, where, words):
@@ -93,6 +98,8 @@ def measure(results, build, quick, only):
         name = f"programs-{where[0]}"
         if not only or name in only:
             launch(results, build, where, ["sparse_programs", os.path.join(results, name + ".csv"), str(repeats), str(scale)])
+    if not only or sparse_predicted.FILE == f"{only[0]}.csv":
+        sparse_predicted.measure(results, build, quick, plain())
 
 
 def read(results):
@@ -217,6 +224,8 @@ def page(results):
         parts += [f"\n## {name}\n", *rows(table)]
     parts += ["\n## Programs\n", "A breadth-first search, a zero-padded vector, a tally in batches (bench/sparse/sparse_programs.c); the same "
               "results with both.\n", *program_rows(results)]
+    parts += ["\n## Predictions\n", "What `lucid run --sparse=measure` says of a program (bench/sparse/sparse_repeated.c) against what `lucid run --sparse` gains it; "
+              "medians of runs in turns.\n", *sparse_predicted.rows(results)]
     if draw(results):
         parts.append("\n![speed-up by density and call](sparse.svg)")
     with open(os.path.join(results, "sparse.md"), "w", encoding="utf-8") as stream:

@@ -13,22 +13,24 @@ from .terminal import Terminal
 
 FILE = "sparse.json"
 FORMAT = 1
-HEADS = ("reductions", "called in", "calls", "vector", "differ", "encoded", "gain", "at most")
-LEGEND = ("calls: of all ranks. gain: time of the library's calls over that of the sparse form, predicted for positions that are",
-          "independent between ranks; at most: for the same positions everywhere; 1: the library's routine would run")
+HEADS = ("reductions", "called in", "calls", "vector", "differ", "at any", "encoded", "gain", "at most")
+LEGEND = ("calls: of all ranks. differ: from the most common value, at a rank; at any: at one rank or more, as some calls showed. gain: time",
+          "of the library's calls over that of the sparse form, predicted for that overlap; at most: for the same positions everywhere;",
+          "1: the library's routine would run")
 
 
 class Site(NamedTuple):
     """One place in the program. Ratios: what the MPI library's routine took over the time that the cost model expects with Lucid,
-    added up over the sorts of vectors at the place; predicted for independent positions, bound for the same positions at all ranks;
-    1: the library's own routine would run."""
+    added up over the sorts of vectors at the place; predicted with the overlap that some calls showed (where that is not known: for
+    independent positions), bound for the same positions at all ranks; 1: the library's own routine would run."""
 
     call: str
     where: str
     calls: int        # of all ranks
     ranks: int        # of the communicator, on average
     vector: float     # bytes of a rank's vector, on average
-    density: float    # share of the elements that stand out
+    density: float    # share of the elements that stand out, at a rank
+    union: Optional[float]  # ... at one rank or more; None: not known
     encoded: float    # bytes of the vector in the sparse form, over its own bytes
     seconds: float    # in the library's blocking calls, of all ranks
     predicted: float
@@ -63,13 +65,14 @@ def _site(entry) -> Site:
     total = entry["elements"] * entry["element_bytes"]
     where = entry["function"] or "%s+0x%x" % (entry["object"], entry["offset"])
     return Site(entry["call"], where, entry["calls"], entry["ranks"], total / entry["calls"], entry["exceptions"] / entry["elements"],
-                entry["encoded_bytes"] / total, entry.get("library_seconds", 0.0), entry["predicted_ratio"], entry["bound_ratio"])
+                float(entry["union_share"]) if "union_share" in entry else None, entry["encoded_bytes"] / total,
+                entry.get("library_seconds", 0.0), entry["predicted_ratio"], entry["bound_ratio"])
 
 
 def cells(site: Site) -> Tuple[str, ...]:
     """A place as the tables have it, under HEADS."""
-    return (site.call, units.plain(site.where), str(site.calls), units.size(site.vector), _share(site.density), _share(site.encoded),
-            f"{site.predicted:.2f}", f"{site.bound:.2f}")
+    return (site.call, units.plain(site.where), str(site.calls), units.size(site.vector), _share(site.density),
+            "?" if site.union is None else _share(site.union), _share(site.encoded), f"{site.predicted:.2f}", f"{site.bound:.2f}")
 
 
 def _share(value: float) -> str:

@@ -2,8 +2,9 @@
  * reduce_look.c: LUCID_SPARSE=measure: what reductions are given, by where the program calls them.
  *
  * Every process encodes its input block by block into scratch memory and counts what stands out; the call itself is the library's, and
- * is timed. At MPI_Finalize the figures go to sparse.json (reduce_report.c), with the model's prediction of what the sparse form would
- * take: for positions that are independent of each other, and at best, for the same positions at all processes.
+ * is timed. Of some calls it keeps where (reduce_overlap.c). At MPI_Finalize the figures go to sparse.json (reduce_report.c), with the
+ * model's prediction of what the sparse form would take: for positions that overlap as was seen, and at best, for the same positions at
+ * all processes.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -24,10 +25,10 @@ static _Thread_local struct {
     double since;
 } watched;
 
-static double now(void)
+static double now(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
@@ -53,17 +54,30 @@ static struct lucid_reduce_site *find(const struct lucid_reduction *reduction, i
     return site;
 }
 
-static bool encode_all(const struct sparse_operator *operator, const void *input, size_t count, struct sparse_tally *tally,
-                       uint64_t *bytes)
+/* Where a call's exceptions are to be kept, for comparison with other processes'. */
+struct sampled {
+    uint64_t *sample; /* NULL: not of this call */
+    int number;
+};
+
+/* Room for an encoded block, which fits L2 (sparse_layout.c). One stays for the next call: new memory would count as time of looking. */
+enum { ROOM = 512 * 1024 };
+static void *_Atomic spare;
+
+static bool encode_all(const struct sparse_operator *operator, const void *input, size_t count, struct sampled to,
+                       struct sparse_tally *tally, uint64_t *bytes)
 {
     struct sparse_layout layout;
     sparse_layout_init(&layout, operator, count, 1);
-    void *scratch = malloc(sparse_bound(&layout, 0, 1));
+    void *scratch = atomic_exchange(&spare, NULL);
+    if (!scratch) scratch = malloc(ROOM);
     if (!scratch) return false;
-    for (size_t i = 0; i < layout.blocks; i++)
+    for (size_t i = 0; i < layout.blocks; i++) {
         *bytes += sparse_encode(&layout, i, 1, (const char *)input + sparse_layout_start(&layout, i) * operator->size, false, scratch,
                                 tally);
-    free(scratch);
+        if (to.sample) lucid_reduce_sample_block(to.sample, to.number, &layout, i, scratch);
+    }
+    free(atomic_exchange(&spare, scratch));
     return true;
 }
 
@@ -71,13 +85,17 @@ void lucid_reduce_look(const struct lucid_reduction *reduction, size_t count, co
 {
     struct sparse_tally tally = {0};
     uint64_t bytes = 0;
+    struct sampled to = {NULL, 0};
     int size = 0;
     if (count == 0) return;
-    double since = now();
-    if (!encode_all(operator, reduction->in_place ? reduction->output : reduction->input, count, &tally, &bytes)) return;
-    double looking = now() - since;
-    int sort = magnitude(count * operator->size) * 128 + (tally.exceptions ? magnitude(count / tally.exceptions) : 127);
     PMPI_Comm_size(reduction->comm, &size);
+    pthread_mutex_lock(&lock);
+    to.sample = lucid_reduce_sample_of(reduction, count, size, &to.number);
+    pthread_mutex_unlock(&lock);
+    double since = now(CLOCK_THREAD_CPUTIME_ID);
+    if (!encode_all(operator, reduction->in_place ? reduction->output : reduction->input, count, to, &tally, &bytes)) return;
+    double looking = now(CLOCK_THREAD_CPUTIME_ID) - since;
+    int sort = magnitude(count * operator->size) * 128 + (tally.exceptions ? magnitude(count / tally.exceptions) : 127);
     pthread_mutex_lock(&lock);
     struct lucid_reduce_site *site = find(reduction, sort);
     if (site) {
@@ -91,7 +109,7 @@ void lucid_reduce_look(const struct lucid_reduction *reduction, size_t count, co
     }
     pthread_mutex_unlock(&lock);
     watched.site = site;
-    watched.since = now();
+    watched.since = now(CLOCK_MONOTONIC);
 }
 
 void lucid_reduce_look_anew(void)
@@ -102,7 +120,7 @@ void lucid_reduce_look_anew(void)
 void lucid_reduce_look_done(void)
 {
     if (!watched.site) return;
-    double spent = now() - watched.since;
+    double spent = now(CLOCK_MONOTONIC) - watched.since;
     pthread_mutex_lock(&lock);
     watched.site->figures.seconds += spent;
     pthread_mutex_unlock(&lock);

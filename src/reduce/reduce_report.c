@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * reduce_report.c: LUCID_SPARSE=measure at MPI_Finalize: the call sites of all processes in one file, sparse.json.
  *
- * A call site is named by the file it is in and its offset there, which are the same at every process, and by the function
- * where the dynamic loader knows one. The prediction compares what the library took with what the cost model says of the sparse form,
- * with the rates measured on MPI_COMM_WORLD, for each sort of vectors at a place.
+ * The prediction compares what the library took with what the cost model says of the sparse form, with the rates measured on
+ * MPI_COMM_WORLD and the overlap seen between processes, for each sort of vectors at a place.
  */
-#include <dlfcn.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -21,8 +19,7 @@
 
 /* A site as it goes to rank 0. */
 struct record {
-    char object[128], function[96], name[32];
-    uint64_t offset;
+    struct lucid_reduce_place place;
     int32_t kind, sort;
     double least; /* seconds of a call in the library, at the process that waits least for others */
     struct lucid_reduce_figures figures;
@@ -36,25 +33,18 @@ struct prospect {
 static struct record describe(const struct lucid_reduce_site *site)
 {
     struct record record;
-    Dl_info info;
     memset(&record, 0, sizeof record);
-    snprintf(record.name, sizeof record.name, "%s", site->name);
+    record.place = lucid_reduce_place_of(site->address, site->name);
     record.kind = (int32_t)site->kind;
     record.sort = (int32_t)site->sort;
     record.figures = site->figures;
     record.least = site->figures.seconds / (double)site->figures.calls;
-    record.offset = (uint64_t)(uintptr_t)site->address;
-    if (!dladdr(site->address, &info) || !info.dli_fname) return record;
-    const char *slash = strrchr(info.dli_fname, '/');
-    snprintf(record.object, sizeof record.object, "%s", slash ? slash + 1 : info.dli_fname);
-    if (info.dli_sname) snprintf(record.function, sizeof record.function, "%s", info.dli_sname);
-    record.offset -= (uint64_t)(uintptr_t)info.dli_fbase;
     return record;
 }
 
 static bool same_place(const struct record *a, const struct record *b)
 {
-    return a->offset == b->offset && strcmp(a->object, b->object) == 0 && strcmp(a->name, b->name) == 0;
+    return lucid_reduce_same_place(&a->place, &b->place);
 }
 
 static void add(struct record *sum, const struct record *more)
@@ -84,47 +74,84 @@ static size_t add_up(struct record *records, size_t n)
     return kept;
 }
 
-/* What a prediction is made for. */
+/* What a prediction is made with. */
 struct outlook {
-    double growth;  /* of the inputs' positions */
-    bool asking;    /* the agreement counts */
+    const struct lucid_reduce_overlap *overlaps; /* as seen; NULL: at best, the same positions everywhere, and no agreement */
+    int n;
     double sharing; /* processes that share a processor */
+    const struct sparse_parameters *parameters;
 };
 
-/* What the memory allows, as the call found it: the inputs have been read, and the result is written. */
-static double least_of(const struct record *record, int ranks)
+/* What is known of the place of a record, of vectors of the length of its sort; of all lengths, if that is 0. */
+static struct lucid_reduce_overlap overlap_of(const struct record *record, const struct outlook *outlook, uint64_t elements)
 {
-    double share = record->kind == SPARSE_REDUCE_SCATTER ? 1.0 / ranks : 1;
-    return record->figures.looking / (double)record->figures.calls * (1 + share);
+    struct lucid_reduce_overlap all = {.growth = 0};
+    for (const struct lucid_reduce_overlap *o = outlook->overlaps; o < outlook->overlaps + outlook->n; o++) {
+        bool as_long = elements == 0 || (o->elements <= 2 * elements && elements <= 2 * o->elements);
+        if (!as_long || !lucid_reduce_same_place(&o->place, &record->place)) continue;
+        all.growth += o->weight * o->growth;
+        all.weight += o->weight;
+        all.joined += o->samples * o->joined;
+        all.samples += o->samples;
+    }
+    if (all.weight > 0) all.growth /= all.weight;
+    if (all.samples > 0) all.joined /= all.samples;
+    return all;
 }
 
-/* Of one call of a sort. A Reduce's leaves are through before it is done, so that its time is the mean. */
-static struct prospect prospect_of(const struct record *record, const struct outlook *outlook, const struct sparse_parameters *parameters)
+/* The vectors of a sort. Nothing is known of their overlap where there are no exceptions among those looked at, or calls were on
+ * communicators of some processes only: then they are taken for independent. */
+static struct sparse_estimate estimate_of(const struct record *record, const struct outlook *outlook)
 {
     const struct lucid_reduce_figures *f = &record->figures;
-    const enum sparse_kind kind = (enum sparse_kind)record->kind;
     struct sparse_estimate estimate = {.elements = f->elements / f->calls, .size = f->size, .ranks = (int)(f->ranks / f->calls),
-                                       .commutative = true, .density = (double)f->exceptions / (double)f->elements,
-                                       .growth = outlook->growth};
-    double took = kind == SPARSE_REDUCE ? f->seconds / (double)f->calls : record->least;
-    struct sparse_choice choice = sparse_choose(kind, true, &estimate, parameters, NULL);
-    if (estimate.elements * estimate.size < parameters->short_bytes || choice.algorithm == SPARSE_LIBRARY)
-        return (struct prospect){took, took};
-    if (took <= 0) took = sparse_cost(SPARSE_LIBRARY, choice.algorithm, true, &estimate, parameters); /* a nonblocking call */
-    double ours = outlook->sharing * (sparse_cost(choice.algorithm, choice.algorithm, choice.dense, &estimate, parameters) +
-                                      (outlook->asking ? sparse_cost_of_asking(&estimate, parameters) : 0));
-    ours = fmax(ours, least_of(record, estimate.ranks));
-    return (struct prospect){took, fmin(ours, took)};
+                                       .commutative = true, .density = (double)f->exceptions / (double)f->elements, .growth = 1};
+    struct lucid_reduce_overlap seen = overlap_of(record, outlook, estimate.elements);
+    if (!outlook->overlaps) estimate.growth = 0;
+    if (seen.weight == 0 || f->exceptions == 0) return estimate;
+    double size = (double)f->size, each = (double)f->encoded / (double)f->exceptions;
+    estimate.growth = seen.growth;
+    estimate.per_exception = fmax(size, fmin(each, size + 2));
+    estimate.learned = true;
+    return estimate;
+}
+
+/* What the memory allows, as the call found it: all inputs are read, and, but at best, where the caches have them, results are written, a
+ * Reduce's by one process. */
+static double least_of(const struct record *record, const struct outlook *outlook)
+{
+    double ranks = (double)record->figures.ranks / (double)record->figures.calls, written = outlook->sharing;
+    if (record->kind == SPARSE_REDUCE) written = 1;
+    if (record->kind == SPARSE_REDUCE_SCATTER) written /= ranks;
+    return record->figures.looking / (double)record->figures.calls * (outlook->sharing + (outlook->overlaps ? written : 0));
+}
+
+/* Of one call of a sort. A Reduce's leaves are through before it is done, so that its time is the mean. Dense vectors are taken for the
+ * library's: formulas cannot tell whether a dense form of ours is better. */
+static struct prospect prospect_of(const struct record *record, const struct outlook *outlook)
+{
+    const enum sparse_kind kind = (enum sparse_kind)record->kind;
+    const struct sparse_parameters *parameters = outlook->parameters;
+    const struct sparse_estimate estimate = estimate_of(record, outlook);
+    double took = kind == SPARSE_REDUCE ? record->figures.seconds / (double)record->figures.calls : record->least;
+    struct sparse_choice ours = sparse_choose(kind, false, &estimate, parameters, NULL);
+    if (took <= 0) took = sparse_cost(SPARSE_LIBRARY, ours.algorithm, true, &estimate, parameters); /* a nonblocking call */
+    bool is_short = estimate.elements * estimate.size < parameters->short_bytes, full = estimate.density >= sparse_full(estimate.size);
+    if (is_short || full) return (struct prospect){took, took};
+    double seconds = sparse_cost(ours.algorithm, ours.algorithm, false, &estimate, parameters);
+    if (outlook->overlaps) seconds += sparse_cost_of_asking(&estimate, parameters);
+    seconds = fmax(seconds, least_of(record, outlook));
+    bool pays = seconds * parameters->margin < took;
+    return (struct prospect){took, pays ? seconds : took};
 }
 
 /* Of all calls of the place of record `first`. */
-static double gain(const struct record *records, size_t n, const struct record *first, const struct outlook *outlook,
-                   const struct sparse_parameters *parameters)
+static double gain(const struct record *records, size_t n, const struct record *first, const struct outlook *outlook)
 {
     struct prospect all = {0, 0};
     for (size_t i = 0; i < n; i++) {
         if (!same_place(first, &records[i])) continue;
-        struct prospect one = prospect_of(&records[i], outlook, parameters);
+        struct prospect one = prospect_of(&records[i], outlook);
         all.library += (double)records[i].figures.calls * one.library;
         all.lucid += (double)records[i].figures.calls * one.lucid;
     }
@@ -133,25 +160,27 @@ static double gain(const struct record *records, size_t n, const struct record *
 
 /* The place of record `first`, with all of its sorts. */
 static void write_site(struct lucid_json *json, const struct record *records, size_t n, const struct record *first,
-                       const struct sparse_parameters *parameters, double sharing)
+                       const struct outlook outlooks[2])
 {
-    const struct outlook independent = {1, true, sharing}, best = {0, false, 1};
+    const struct outlook *outlook = &outlooks[0];
+    const struct lucid_reduce_overlap seen = overlap_of(first, outlook, 0);
     struct record sum = *first;
     for (const struct record *more = first + 1; more < records + n; more++)
         if (same_place(first, more)) add(&sum, more);
     const struct lucid_reduce_figures *f = &sum.figures;
-    double predicted = gain(records, n, first, &independent, parameters), bound = gain(records, n, first, &best, parameters);
+    double predicted = gain(records, n, first, outlook), bound = gain(records, n, first, &outlooks[1]);
     lucid_json_open(json, NULL, '{');
-    lucid_json_string(json, "call", sum.name);
-    lucid_json_string(json, "object", sum.object);
-    lucid_json_string(json, "function", sum.function[0] ? sum.function : NULL);
-    lucid_json_uint(json, "offset", sum.offset);
+    lucid_json_string(json, "call", sum.place.name);
+    lucid_json_string(json, "object", sum.place.object);
+    lucid_json_string(json, "function", sum.place.function[0] ? sum.place.function : NULL);
+    lucid_json_uint(json, "offset", sum.place.offset);
     lucid_json_uint(json, "calls", f->calls);
     lucid_json_uint(json, "ranks", f->ranks / f->calls);
     lucid_json_uint(json, "elements", f->elements);
     lucid_json_uint(json, "element_bytes", f->size);
     lucid_json_uint(json, "exceptions", f->exceptions);
     lucid_json_uint(json, "encoded_bytes", f->encoded);
+    if (seen.samples > 0) lucid_json_seconds(json, "union_share", seen.joined);
     lucid_json_seconds(json, "library_seconds", f->seconds);
     lucid_json_seconds(json, "predicted_ratio", predicted);
     lucid_json_seconds(json, "bound_ratio", bound > predicted ? bound : predicted);
@@ -165,8 +194,7 @@ static bool is_first(const struct record *records, size_t i)
     return j == i;
 }
 
-static void write_file(const struct record *records, size_t n, uint64_t undeclared, const struct sparse_parameters *parameters,
-                       double sharing)
+static void write_file(const struct record *records, size_t n, uint64_t undeclared, const struct outlook outlooks[2])
 {
     char path[PATH_MAX];
     struct lucid_outfile file;
@@ -178,7 +206,7 @@ static void write_file(const struct record *records, size_t n, uint64_t undeclar
     lucid_json_uint(&json, "format", 1);
     lucid_json_open(&json, "sites", '[');
     for (size_t i = 0; i < n; i++)
-        if (is_first(records, i)) write_site(&json, records, n, &records[i], parameters, sharing);
+        if (is_first(records, i)) write_site(&json, records, n, &records[i], outlooks);
     lucid_json_close(&json, ']');
     lucid_json_uint(&json, "undeclared_calls", undeclared);
     lucid_json_close(&json, '}');
@@ -227,9 +255,20 @@ static double sharing(void)
     return processors > 0 && size > processors ? (double)size / (double)processors : 1;
 }
 
+/* The processor's rates are one process's while the others wait; those of messages were measured with all of them at it. */
+static struct sparse_parameters shared(struct sparse_parameters parameters, double sharing)
+{
+    parameters.rates.scan /= sharing;
+    parameters.rates.merge /= sharing;
+    parameters.rates.add /= sharing;
+    parameters.rates.copy /= sharing;
+    return parameters;
+}
+
 void lucid_reduce_report(void)
 {
     static struct record mine[LUCID_REDUCE_SITES];
+    static struct lucid_reduce_overlap overlaps[LUCID_REDUCE_OVERLAPS];
     struct sparse_parameters parameters;
     int n = 0, rank, size;
     size_t total = 0;
@@ -243,7 +282,10 @@ void lucid_reduce_report(void)
     struct lucid_reduce_comm *world = size > 1 ? lucid_reduce_comm(MPI_COMM_WORLD) : NULL;
     sparse_parameters_default(&parameters);
     if (world) parameters = world->parameters;
-    double shared = sharing();
-    if (all) write_file(all, add_up(all, total), undeclared, &parameters, shared);
+    const double processes = sharing();
+    const struct sparse_parameters parts = shared(parameters, processes);
+    const int known = lucid_reduce_overlaps(overlaps);
+    const struct outlook outlooks[2] = {{overlaps, known, processes, &parts}, {NULL, 0, processes, &parameters}};
+    if (all) write_file(all, add_up(all, total), undeclared, outlooks);
     free(all);
 }

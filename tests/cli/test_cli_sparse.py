@@ -46,6 +46,23 @@ def test_measure_tells_sorts_of_vectors_apart(lucid, tmp_path):
     assert "MPI_Reduce_scatter_block  " in shown
 
 
+def test_measure_tells_how_positions_overlap(lucid, tmp_path):
+    """What stands out at any rank, of inputs that stand out at a tenth of their places, or everyone at a quarter of them."""
+    assert lucid("run", "--sparse=measure", "-n", "4", built("cli_overlap")).code == 0
+    sites = json.loads((tmp_path / "lucid-report" / "sparse.json").read_text())["sites"]
+    union = {site["call"]: site.get("union_share") for site in sites}
+    share = {site["call"]: site["exceptions"] / site["elements"] for site in sites}
+    assert share["MPI_Allreduce"] == pytest.approx(0.1, rel=0.05) and union["MPI_Allreduce"] == pytest.approx(0.1, rel=0.2)  # the same
+    assert share["MPI_Scan"] == pytest.approx(0.1, rel=0.05) and union["MPI_Scan"] == pytest.approx(1 - 0.9 ** 4, rel=0.1)  # their own
+    assert (share["MPI_Reduce"], union["MPI_Reduce"]) == (0.25, 1)  # everyone has a part
+    assert share["MPI_Exscan"] == union["MPI_Exscan"] == 0
+    assert share["MPI_Reduce_scatter_block"] == pytest.approx(0.1, rel=0.05) and union["MPI_Reduce_scatter_block"] is None  # of two ranks
+    line = [words for words in map(str.split, lucid("show", "lucid-report").out.splitlines()) if words[:1] == ["MPI_Reduce"]]
+    assert line[0][2:9] == ["12", "4.19", "MB", "25", "%", "100", "%"]
+    shown = {site["call"]: site["union"] for site in json.loads(lucid("show", "lucid-report", "--format", "json").out)["reductions"]["sites"]}
+    assert shown == pytest.approx(union)
+
+
 def test_measure_of_a_program_without_reductions(lucid):
     assert lucid("run", "--sparse=measure", "-n", "2", built("cli_ring")).code == 0
     assert "reductions\n  no call was looked at\n" in lucid("show", "lucid-report").out
