@@ -90,7 +90,7 @@ void lucid_reduce_look(const struct lucid_reduction *reduction, size_t count, co
     if (count == 0) return;
     PMPI_Comm_size(reduction->comm, &size);
     pthread_mutex_lock(&lock);
-    to.sample = lucid_reduce_sample_of(reduction, count, size, &to.number);
+    to.sample = lucid_reduce_sample_of(reduction, count, &to.number);
     pthread_mutex_unlock(&lock);
     double since = now(CLOCK_THREAD_CPUTIME_ID);
     if (!encode_all(operator, reduction->in_place ? reduction->output : reduction->input, count, to, &tally, &bytes)) return;

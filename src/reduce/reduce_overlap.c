@@ -68,11 +68,20 @@ static struct seen *find(const struct lucid_reduction *reduction, uint64_t eleme
     return &table[used++];
 }
 
-uint64_t *lucid_reduce_sample_of(const struct lucid_reduction *reduction, size_t elements, int size, int *number)
+/* There may be sessions only, and no MPI_COMM_WORLD. */
+static bool of_all_processes(MPI_Comm comm)
 {
-    int all;
-    PMPI_Comm_size(MPI_COMM_WORLD, &all);
-    if (size != all || elements < (size_t)64 * LUCID_REDUCE_WORDS) return NULL;
+    int begun = 0, ended = 0, result = MPI_UNEQUAL;
+    if (comm == MPI_COMM_WORLD) return true;
+    PMPI_Initialized(&begun);
+    PMPI_Finalized(&ended);
+    if (!begun || ended || PMPI_Comm_compare(comm, MPI_COMM_WORLD, &result) != MPI_SUCCESS) return false;
+    return result == MPI_CONGRUENT || result == MPI_SIMILAR;
+}
+
+uint64_t *lucid_reduce_sample_of(const struct lucid_reduction *reduction, size_t elements, int *number)
+{
+    if (elements < (size_t)64 * LUCID_REDUCE_WORDS || !of_all_processes(reduction->comm)) return NULL;
     struct seen *seen = find(reduction, elements);
     if (!seen) return NULL;
     uint64_t call = ++seen->calls;

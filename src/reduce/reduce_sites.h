@@ -44,7 +44,7 @@ enum { LUCID_REDUCE_SAMPLES = 8, LUCID_REDUCE_WORDS = 64, LUCID_REDUCE_OVERLAPS 
 typedef uint64_t lucid_reduce_sample[LUCID_REDUCE_WORDS];
 
 /* The sample that this call is to fill; NULL: none. *number: which words are to go into it. By one thread at a time. */
-LUCID_INTERNAL uint64_t *lucid_reduce_sample_of(const struct lucid_reduction *reduction, size_t elements, int size, int *number);
+LUCID_INTERNAL uint64_t *lucid_reduce_sample_of(const struct lucid_reduction *reduction, size_t elements, int *number);
 /* Puts words of block `index`, which has just been encoded as `message`, into a sample. */
 LUCID_INTERNAL void lucid_reduce_sample_block(uint64_t *sample, int number, const struct sparse_layout *layout, size_t index,
                                               const void *message);
