@@ -218,7 +218,7 @@ def page(results):
     note = os.path.join(results, "sparse-note.txt") # what a reader must know of this run
     if os.path.exists(note):
         with open(note, encoding="utf-8") as stream:
-            parts.append("\n**%s**" % stream.read().strip())
+            parts.append("\n## Of this record\n\n" + stream.read().strip())
     parts += ["\n## Where nothing can be gained\n", "Dense vectors, and vectors below 64 KiB, which are not looked at.\n", *controls(results)]
     for name, table in read(results).items():
         parts += [f"\n## {name}\n", *rows(table)]
