@@ -84,23 +84,18 @@ static MPI_Comm communicator(const struct routine *routine)
     return comm;
 }
 
-static double uniform(uint64_t x)
-{
-    return (double)(turns_mixed(x) >> 11) / 9007199254740992.0;
-}
-
 static int stands_out(const struct job *job, size_t i, int round)
 {
     const char *p = job->pattern;
     double d = job->density;
     uint64_t own = ((uint64_t)(rank + 1) << 44) + i;
     if (strcmp(p, "dense") == 0) return 1;
-    if (strcmp(p, "same") == 0) return uniform(i) < d;
+    if (strcmp(p, "same") == 0) return turns_uniform(i) < d;
     if (strcmp(p, "disjoint") == 0) return i * (size_t)size / job->count == (size_t)rank;
-    if (strcmp(p, "clustered") == 0) return uniform(((uint64_t)(rank + 1) << 44) + i / 256) < d;
-    if (strcmp(p, "power") == 0) return uniform(own) < d * 0.3 / sqrt(((double)i + 1) / (double)job->count) / 0.6;
-    if (strcmp(p, "changing") == 0) return uniform(own + ((uint64_t)round << 36)) < d * (round % 3 ? 0.1 : 2.8);
-    return uniform(own) < d;
+    if (strcmp(p, "clustered") == 0) return turns_uniform(((uint64_t)(rank + 1) << 44) + i / 256) < d;
+    if (strcmp(p, "power") == 0) return turns_uniform(own) < d * 0.3 / sqrt(((double)i + 1) / (double)job->count) / 0.6;
+    if (strcmp(p, "changing") == 0) return turns_uniform(own + ((uint64_t)round << 36)) < d * (round % 3 ? 0.1 : 2.8);
+    return turns_uniform(own) < d;
 }
 
 static void fill(struct job *job, int round)

@@ -44,7 +44,7 @@ static bool stands_out(const struct job *job, size_t i)
 {
     if (strcmp(job->pattern, "dense") == 0) return true;
     if (strcmp(job->pattern, "disjoint") == 0) return i * (size_t)size / (size_t)job->call.count == (size_t)rank;
-    return (double)(turns_mixed(((uint64_t)(rank + 1) << 44) + i) >> 11) / 9007199254740992.0 < job->density;
+    return turns_uniform(((uint64_t)(rank + 1) << 44) + i) < job->density;
 }
 
 static void fill(struct job *job)

@@ -2,7 +2,7 @@
 """What `lucid run --sparse=measure` predicts, against what `lucid run --sparse` then gains: sparse_repeated without Lucid, with it, and
 measured, in turns.
 
-measure(results, build, quick, launch) writes sparse-predicted.csv; rows(results) is its table for the page.
+measure(results, build, quick, env) writes sparse-predicted.csv; rows(results) is its table for the page.
 """
 import csv
 import json
@@ -29,6 +29,16 @@ def places(quick):
         yield f"one-node-{ranks}", ranks, 1, None, (1 << 20, 16 << 20), 3
     yield "lab-4x1-1gbit", 4, 4, "1gbit", (1 << 20,), 2
     yield "lab-4x2-1gbit", 8, 4, "1gbit", (1 << 20,), 2
+
+
+def in_lab(results, build, where):
+    """The words behind which a command runs inside of a lab of its own; None, and says so, where none can be made."""
+    name, ranks, nodes, rate = where
+    lab = subprocess.run([LAB, "check"], capture_output=True, text=True, check=False)
+    if lab.returncode:
+        print(f"sparse: {name} is left out: {lab.stdout.strip()}", file=sys.stderr)
+        return None
+    return [LAB, "with", "--nodes", str(nodes), "--slots", str(ranks // nodes), "--rate", rate, "--keep", results, "--keep", build, "--"]
 
 
 def _once(env, build, launcher, words):
@@ -67,15 +77,15 @@ def measure(results, build, quick, env):
         out = csv.writer(stream, lineterminator="\n")
         out.writerow(FIELDS)
         for name, ranks, nodes, rate, sizes, turns in places(quick):
-            if rate and subprocess.run([LAB, "check"], stdout=subprocess.DEVNULL, check=False).returncode:
+            lab = in_lab(results, build, (name, ranks, nodes, rate)) if rate else []
+            if lab is None:
                 continue
             print(f"sparse: predictions, {name}", file=sys.stderr, flush=True)
             if not rate:
                 out.writerows(one_place(build, name, ["mpirun", "-n", str(ranks)], sizes, turns, env))
                 continue
             command = [sys.executable, "-B", os.path.abspath(__file__), build, name]
-            lab = [LAB, "with", "--nodes", str(nodes), "--slots", str(ranks // nodes), "--rate", rate, "--keep", results, "--keep", build]
-            done = subprocess.run([*lab, "--", *command], env=env, check=True, stdout=subprocess.PIPE, text=True)
+            done = subprocess.run([*lab, *command], env=env, check=True, stdout=subprocess.PIPE, text=True)
             stream.write(done.stdout)
 
 

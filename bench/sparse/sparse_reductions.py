@@ -14,7 +14,6 @@ from collections import defaultdict
 
 import sparse_predicted
 
-LAB = sparse_predicted.LAB
 CALLS = ("reduce", "allreduce", "reduce_scatter_block")
 OTHERS = ("scan", "exscan", "ireduce", "iallreduce", "ireduce_scatter_block")
 PATTERNS = (("random", 0.0001), ("random", 0.001), ("random", 0.01), ("random", 0.1), ("random", 0.5), ("same", 0.01), ("disjoint", 0), ("clustered", 0.01),
@@ -71,15 +70,13 @@ def environment(build):
 
 def launch(results, build, where, words):
     """Runs a program of the build on one node or in a lab; says so and leaves it out where there is none."""
-    name, ranks, nodes, rate = where
+    name, ranks, _, rate = where
     start = ["mpirun", "-n", str(ranks)]
     if rate:
-        lab = subprocess.run([LAB, "check"], capture_output=True, text=True, check=False)
-        if lab.returncode:
-            print(f"sparse: {name} is left out: {lab.stdout.strip()}", file=sys.stderr)
+        lab = sparse_predicted.in_lab(results, build, where)
+        if lab is None:
             return
-        start = [LAB, "with", "--nodes", str(nodes), "--slots", str(ranks // nodes), "--rate", rate, "--keep", results,
-                 "--keep", build, "--", LAB, *start]
+        start = [*lab, sparse_predicted.LAB, *start]
     print(f"sparse: {words[0]}, {name}", file=sys.stderr, flush=True)
     env = environment(build)
     if words[0] == "sparse_mpi": # which says itself where coll/hier is to be left out
@@ -98,7 +95,7 @@ def measure(results, build, quick, only):
         name = f"programs-{where[0]}"
         if not only or name in only:
             launch(results, build, where, ["sparse_programs", os.path.join(results, name + ".csv"), str(repeats), str(scale)])
-    if not only or sparse_predicted.FILE == f"{only[0]}.csv":
+    if not only or "sparse-predicted" in only:
         sparse_predicted.measure(results, build, quick, plain())
 
 

@@ -16,19 +16,14 @@
 
 static const char *const calls[] = {"reduce", "allreduce", "reduce_scatter_block"};
 
-static double uniform(uint64_t x)
-{
-    return (double)(turns_mixed(x) >> 11) / 9007199254740992.0;
-}
-
 static void fill(double *vector, size_t n, const char *density, int rank, int size)
 {
     bool parts = strcmp(density, "part") == 0;
     double share = atof(density);
     for (size_t i = 0; i < n; i++) {
         uint64_t own = ((uint64_t)(rank + 1) << 44) + i;
-        bool out = parts ? i * (size_t)size / n == (size_t)rank : uniform(own) < share;
-        vector[i] = out ? 1 + uniform(own + 1) : 0;
+        bool out = parts ? i * (size_t)size / n == (size_t)rank : turns_uniform(own) < share;
+        vector[i] = out ? 1 + turns_uniform(own + 1) : 0;
     }
 }
 

@@ -15,6 +15,12 @@ static inline uint64_t turns_mixed(uint64_t x)
     return x ^ (x >> 31);
 }
 
+/* The same as a number in [0, 1). */
+static inline double turns_uniform(uint64_t x)
+{
+    return (double)(turns_mixed(x) >> 11) / 9007199254740992.0;
+}
+
 /* Puts `n` routines into their order in a repetition; the same at all ranks. Names change from one 2n repetitions to the next. */
 static inline void turns_arrange(int *order, int n, int repetition)
 {

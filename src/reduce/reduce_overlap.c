@@ -118,8 +118,9 @@ void lucid_reduce_sample_block(uint64_t *sample, int number, const struct sparse
 static const struct seen *answering(const struct question *question)
 {
     for (const struct seen *s = table; s < table + used; s++) {
+        if (s->elements != question->elements) continue;
         const struct lucid_reduce_place place = lucid_reduce_place_of(s->address, s->name);
-        if (s->elements == question->elements && lucid_reduce_same_place(&place, &question->place)) return s;
+        if (lucid_reduce_same_place(&place, &question->place)) return s;
     }
     return NULL;
 }
