@@ -7,9 +7,11 @@
  *   PATTERN: random, same, disjoint, clustered, power, dense, changing
  * A row of OUT.csv is one repetition: the slowest rank's seconds. Every routine runs once more with a session around it, which
  * counts what all ranks send, and what of it goes to other nodes (NODES of equal size; ranks one behind the other); its result is
- * compared with that of the library's own. Needs coll/sparse (LUCID_SPARSE_PRIORITY) and coll_tuned_use_dynamic_rules=1; on several
+ * compared with that of the library's own. All of a job is taken while the first two processors are as far from each other as when it began
+ * (apart.h), SPARSE_MPI_APART=near or far: as said there, if that comes within a minute. Needs coll/sparse (LUCID_SPARSE_PRIORITY) and coll_tuned_use_dynamic_rules=1; on several
  * nodes, for coll/sparse above coll/hier as lucid run --all has it, LUCID_HIER_PRIORITY.
  */
+#define _GNU_SOURCE
 #include <lucid.h>
 #include <mpi.h>
 #include <math.h>
@@ -18,7 +20,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "apart.h"
 #include "turns.h"
 
 static int rank, size, nodes;
@@ -124,6 +128,54 @@ static void reduce(const struct job *job, MPI_Comm comm)
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+/* What is known of how far processors are from each other, since a job's measurement began; at rank 0. */
+static struct {
+    double now, least, most;
+    int patience; /* seconds to wait for what is wanted */
+} apart = {.patience = 60};
+
+/* The others sleep meanwhile. */
+static void look_at_processors(void)
+{
+    MPI_Request here;
+    int done = 0;
+    if (rank == 0) apart.now = apart_measure();
+    MPI_Ibarrier(MPI_COMM_WORLD, &here);
+    while (!done) {
+        if (rank > 0) usleep(300);
+        MPI_Test(&here, &done, MPI_STATUS_IGNORE);
+    }
+    if (apart.now < apart.least) apart.least = apart.now;
+    if (apart.now > apart.most) apart.most = apart.now;
+}
+
+static bool is_wanted(void)
+{
+    const char *wanted = getenv("SPARSE_MPI_APART");
+    if (!wanted || apart.now == 0) return true;
+    return (apart.now >= APART_FAR) == (strcmp(wanted, "far") == 0);
+}
+
+static void wait_for_processors(void)
+{
+    int go = 0;
+    for (int halves = 0; !go; halves++) {
+        apart.least = 1e9, apart.most = 0;
+        look_at_processors();
+        go = is_wanted() || halves >= 2 * apart.patience;
+        MPI_Bcast(&go, 1, MPI_INT, 0, MPI_COMM_WORLD);
+        if (!go) usleep(500000);
+    }
+    if (!is_wanted()) apart.patience = 5;
+}
+
+static bool stayed(void)
+{
+    int same = (apart.least >= APART_FAR) == (apart.most >= APART_FAR);
+    MPI_Bcast(&same, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return same;
+}
+
 static double timed(const struct job *job, MPI_Comm comm)
 {
     double slowest, spent;
@@ -224,24 +276,54 @@ static void measure(struct job *job, const MPI_Comm *comms, lucid_session_t sess
         counted(job, comms[r], session, total[r]);
     }
     warm_up_in_turns(job, comms);
+    look_at_processors();
     for (int i = 0; i < repeats_of(job, repeats); i++) {
         if (strcmp(job->pattern, "changing") == 0) fill(job, i);
+        if (i % 5 == 4) look_at_processors();
         for (int k = 0, n = in_turns(comms, order, i); k < n; k++) {
             int r = order[k];
             double seconds = timed(job, comms[r]);
             if (rank == 0)
-                fprintf(out, "%d,%d,%s,%s,%zu,%s,%g,%s,%d,%.9f,%llu,%llu,%llu\n", size, nodes, calls[job->call], job->type_name,
+                fprintf(out, "%d,%d,%s,%s,%zu,%s,%g,%s,%d,%.9f,%llu,%llu,%llu,%.0f\n", size, nodes, calls[job->call], job->type_name,
                         job->count * job->width, job->pattern, job->density, routines[r].name, i, seconds,
-                        (unsigned long long)total[r][0], (unsigned long long)total[r][1], (unsigned long long)total[r][2]);
+                        (unsigned long long)total[r][0], (unsigned long long)total[r][1], (unsigned long long)total[r][2], apart.now);
         }
     }
-    if (rank == 0) fflush(out);
+    look_at_processors();
 }
 
-/* Every job has communicators of its own: what Lucid has learned from one is not known to the next. */
-static void run(char **words, lucid_session_t session, int repeats, FILE *out)
+/* With communicators of its own: what Lucid has learned from one is not known to the next. */
+static void measure_anew(struct job *job, lucid_session_t session, int repeats, FILE *out)
 {
     MPI_Comm comms[ROUTINES];
+    wait_for_processors();
+    for (int r = 0; r < ROUTINES; r++) comms[r] = has(job, &routines[r]) ? communicator(&routines[r]) : MPI_COMM_NULL;
+    measure(job, comms, session, repeats, out);
+    for (int r = 0; r < ROUTINES; r++)
+        if (comms[r] != MPI_COMM_NULL) MPI_Comm_free(&comms[r]);
+}
+
+/* Again, a few times, if processors have moved meanwhile. */
+static void measure_undisturbed(struct job *job, lucid_session_t session, int repeats, FILE *out)
+{
+    enum { TIMES = 8 };
+    char *text = NULL;
+    size_t bytes = 0;
+    bool done = false;
+    for (int i = 0; !done; i++) {
+        FILE *kept = rank == 0 ? open_memstream(&text, &bytes) : NULL;
+        if (rank == 0 && !kept) MPI_Abort(MPI_COMM_WORLD, 1);
+        measure_anew(job, session, repeats, kept);
+        if (kept) fclose(kept);
+        done = stayed() || i + 1 == TIMES;
+        if (rank == 0 && done) fwrite(text, 1, bytes, out), fflush(out);
+        free(text);
+        text = NULL;
+    }
+}
+
+static void run(char **words, lucid_session_t session, int repeats, FILE *out)
+{
     struct job job = {.call = 0, .type_name = words[1], .pattern = words[3], .density = atof(words[4])};
     while (job.call < CALLS - 1 && strcmp(words[0], calls[job.call])) job.call++;
     int is_double = strcmp(words[1], "double") == 0;
@@ -252,11 +334,7 @@ static void run(char **words, lucid_session_t session, int repeats, FILE *out)
     size_t bytes = job.count * job.width;
     job.in = malloc(bytes), job.out = malloc(bytes), job.reference = malloc(bytes);
     if (!job.in || !job.out || !job.reference) MPI_Abort(MPI_COMM_WORLD, 1);
-    for (int r = 0; r < ROUTINES; r++)
-        comms[r] = has(&job, &routines[r]) ? communicator(&routines[r]) : MPI_COMM_NULL;
-    measure(&job, comms, session, repeats, out);
-    for (int r = 0; r < ROUTINES; r++)
-        if (comms[r] != MPI_COMM_NULL) MPI_Comm_free(&comms[r]);
+    measure_undisturbed(&job, session, repeats, out);
     free(job.in), free(job.out), free(job.reference);
 }
 
@@ -275,7 +353,7 @@ int main(int argc, char **argv)
     }
     nodes = atoi(argv[2]);
     if (rank == 0 && !(out = fopen(argv[1], "w"))) MPI_Abort(MPI_COMM_WORLD, 2);
-    if (out) fprintf(out, "ranks,nodes,call,type,bytes,pattern,density,routine,repeat,seconds,messages,sent,between\n");
+    if (out) fprintf(out, "ranks,nodes,call,type,bytes,pattern,density,routine,repeat,seconds,messages,sent,between,apart\n");
     lucid_init();
     lucid_session_start(MPI_COMM_WORLD, "sparse_mpi", &session);
     lucid_session_suspend(session);

@@ -38,6 +38,8 @@ def experiments(quick):
     yield "one-node-4", 4, 1, None, 10, each + jobs([8 * KIB, 64 * KIB], few) + jobs([MIB, 16 * MIB]) + jobs([MIB, 16 * MIB], few, "int")
     yield "one-node-8", 8, 1, None, 10, jobs([8 * KIB, 64 * KIB, MIB], few) + [(call, "int", 64 * MIB, "random", 0.01) for call in CALLS]
     yield "one-node-16", 16, 1, None, 10, jobs([64 * KIB, MIB, 16 * MIB], few) + jobs([MIB], few, "int")
+    yield "one-node-4-apart", 4, 1, None, 10, jobs([MIB, 16 * MIB], few)
+    yield "one-node-8-apart", 8, 1, None, 10, jobs([MIB], few) + [(call, "int", 64 * MIB, "random", 0.01) for call in CALLS]
     yield "one-node-4-others", 4, 1, None, 8, jobs([8 * KIB, 64 * KIB, MIB, 16 * MIB], few, calls=OTHERS)
     yield "lab-4x1-1gbit-others", 4, 4, "1gbit", 10, jobs([64 * KIB, MIB], few, calls=OTHERS)
     yield "lab-4x1-1gbit", 4, 4, "1gbit", 7, jobs([64 * KIB, MIB, 8 * MIB], few)
@@ -68,8 +70,8 @@ def environment(build):
                 LUCID_LIBDIR=os.path.join(build, "lib", "lucid"))
 
 
-def launch(results, build, where, words):
-    """Runs a program of the build on one node or in a lab; says so and leaves it out where there is none."""
+def launch(results, build, where, words, **more):
+    """Runs a program of the build on one node or in a lab, with more in its environment; says so and leaves it out where there is none."""
     name, ranks, _, rate = where
     start = ["mpirun", "-n", str(ranks)]
     if rate:
@@ -78,7 +80,7 @@ def launch(results, build, where, words):
             return
         start = [*lab, sparse_predicted.LAB, *start]
     print(f"sparse: {words[0]}, {name}", file=sys.stderr, flush=True)
-    env = environment(build)
+    env = dict(environment(build), **more)
     if words[0] == "sparse_mpi": # which says itself where coll/hier is to be left out
         env["LUCID_HIER_PRIORITY"] = "50"
     subprocess.run([*start, os.path.join(build, "bench", words[0]), *words[1:]], env=env, check=True)
@@ -90,7 +92,8 @@ def measure(results, build, quick, only):
         if only and name not in only:
             continue
         file = os.path.join(results, name + ".csv")
-        launch(results, build, where, ["sparse_mpi", file, str(where[2]), str(repeats), *(str(word) for job in work for word in job)])
+        wanted = {} if quick else {"SPARSE_MPI_APART": "far" if name.endswith("-apart") else "near"}
+        launch(results, build, where, ["sparse_mpi", file, str(where[2]), str(repeats), *(str(word) for job in work for word in job)], **wanted)
     for *where, repeats, scale in programs(quick):
         name = f"programs-{where[0]}"
         if not only or name in only:
