@@ -5,11 +5,12 @@
  *   CALL: reduce, allreduce, reduce_scatter_block, scan, exscan, or one of the first three with an i in front (and waited for);
  *   TYPE: int, double; BYTES: of the whole vector
  *   PATTERN: random, same, disjoint, clustered, power, dense, changing
- * A row of OUT.csv is one repetition: the slowest rank's seconds. Every routine runs once more with a session around it, which
- * counts what all ranks send, and what of it goes to other nodes (NODES of equal size; ranks one behind the other); its result is
- * compared with that of the library's own. All of a job is taken while the first two processors are as far from each other as when it began
- * (apart.h), SPARSE_MPI_APART=near or far: as said there, if that comes within a minute. Needs coll/sparse (LUCID_SPARSE_PRIORITY) and coll_tuned_use_dynamic_rules=1; on several
- * nodes, for coll/sparse above coll/hier as lucid run --all has it, LUCID_HIER_PRIORITY.
+ * A row of OUT.csv is one repetition: the slowest rank's seconds; on one node, from 1 MiB on, also of what nobody can do without
+ * ("floor"). Every routine runs once more with a session around it, which counts what all ranks send, and what of it goes to other nodes
+ * (NODES of equal size; ranks one behind the other); its result is compared with that of the library's own. All of a job is taken
+ * while the first two processors are as far from each other as when it began (apart.h); SPARSE_MPI_APART=near or far: as said there, if
+ * that comes within a minute. Needs coll/sparse (LUCID_SPARSE_PRIORITY) and coll_tuned_use_dynamic_rules=1; on several nodes, for
+ * coll/sparse above coll/hier as lucid run --all has it, LUCID_HIER_PRIORITY.
  */
 #define _GNU_SOURCE
 #include <lucid.h>
@@ -216,6 +217,26 @@ static size_t result_bytes(const struct job *job)
     }
 }
 
+/* What no routine can do without: all ranks' vectors are read, and where there is a result, it is written. */
+static double floor_of(const struct job *job)
+{
+    const size_t words = job->count * job->width / sizeof(uint64_t), ahead = 2048;
+    const uint64_t *in = (const void *)job->in;
+    double slowest, spent;
+    uint64_t any[8] = {0};
+    MPI_Barrier(MPI_COMM_WORLD);
+    spent = -MPI_Wtime();
+    for (size_t i = 0; i + 8 <= words; i += 8) {
+        __builtin_prefetch((const void *)((uintptr_t)(in + i) + ahead * sizeof *in));
+        for (size_t k = 0; k < 8; k++) any[k] |= in[i + k];
+    }
+    memset(job->out, (any[0] | any[1] | any[2] | any[3] | any[4] | any[5] | any[6] | any[7]) == 0, result_bytes(job));
+    MPI_Barrier(MPI_COMM_WORLD);
+    spent += MPI_Wtime();
+    MPI_Reduce(&spent, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    return slowest;
+}
+
 static void same_result(const struct job *job, const struct routine *routine)
 {
     int wrong = memcmp(job->out, job->reference, result_bytes(job)) != 0, any;
@@ -262,6 +283,13 @@ static int repeats_of(const struct job *job, int repeats)
     return is_short(job) ? 7 * repeats : dense || job->count * job->width <= 65536 ? 3 * repeats : repeats;
 }
 
+static void row(FILE *out, const struct job *job, const char *routine, int repetition, double seconds, const uint64_t total[3])
+{
+    fprintf(out, "%d,%d,%s,%s,%zu,%s,%g,%s,%d,%.9f,%llu,%llu,%llu,%.0f\n", size, nodes, calls[job->call], job->type_name,
+            job->count * job->width, job->pattern, job->density, routine, repetition, seconds, (unsigned long long)total[0],
+            (unsigned long long)total[1], (unsigned long long)total[2], apart.now);
+}
+
 static void measure(struct job *job, const MPI_Comm *comms, lucid_session_t session, int repeats, FILE *out)
 {
     uint64_t total[ROUTINES][3];
@@ -283,11 +311,13 @@ static void measure(struct job *job, const MPI_Comm *comms, lucid_session_t sess
         for (int k = 0, n = in_turns(comms, order, i); k < n; k++) {
             int r = order[k];
             double seconds = timed(job, comms[r]);
-            if (rank == 0)
-                fprintf(out, "%d,%d,%s,%s,%zu,%s,%g,%s,%d,%.9f,%llu,%llu,%llu,%.0f\n", size, nodes, calls[job->call], job->type_name,
-                        job->count * job->width, job->pattern, job->density, routines[r].name, i, seconds,
-                        (unsigned long long)total[r][0], (unsigned long long)total[r][1], (unsigned long long)total[r][2], apart.now);
+            if (rank == 0) row(out, job, routines[r].name, i, seconds, total[r]);
         }
+    }
+    look_at_processors();
+    for (int i = 0; nodes == 1 && job->count * job->width >= 1 << 20 && i < repeats; i++) {
+        double seconds = floor_of(job);
+        if (rank == 0) row(out, job, "floor", i, seconds, (const uint64_t[3]){0});
     }
     look_at_processors();
 }

@@ -20,6 +20,7 @@ PATTERNS = (("random", 0.0001), ("random", 0.001), ("random", 0.01), ("random", 
             ("power", 0.01), ("changing", 0.01), ("dense", 1))
 DENSE = ("library", "rabenseifner", "han", "twin")
 KIB, MIB = 1 << 10, 1 << 20
+FAR = 80 # nanoseconds from one processor to the other: apart.h
 
 
 def jobs(sizes, patterns=PATTERNS, kind="double", calls=CALLS):
@@ -103,7 +104,7 @@ def measure(results, build, quick, only):
 
 
 def read(results):
-    """{experiment: {job: {routine: ([seconds], messages, sent, between)}}}"""
+    """{experiment: {job: {routine: ([seconds], messages, sent, between, [nanoseconds from processor to processor])}}}"""
     found = {}
     for file in sorted(os.listdir(results)):
         if not file.startswith(("sparse-one-node", "sparse-lab")) or not file.endswith(".csv"):
@@ -112,8 +113,10 @@ def read(results):
         with open(os.path.join(results, file), newline="", encoding="ascii") as stream:
             for row in csv.DictReader(stream):
                 job = (row["call"], row["type"], int(row["bytes"]), row["pattern"], float(row["density"]))
-                entry = table[job].setdefault(row["routine"], ([], int(row["messages"]), int(row["sent"]), int(row["between"])))
+                entry = table[job].setdefault(row["routine"], ([], int(row["messages"]), int(row["sent"]), int(row["between"]), []))
                 entry[0].append(float(row["seconds"]))
+                if "apart" in row:
+                    entry[4].append(float(row["apart"]))
         found[file[len("sparse-"):-len(".csv")]] = dict(table)
     return found
 
@@ -135,6 +138,9 @@ class Outcome:
         self.control = min(own) / again if again else None
         both = medians.get("lucid+hier")
         self.with_hier = self.dense / both if both else None
+        apart = [ns >= FAR for entry in routines.values() for ns in entry[4]]
+        self.processors = "" if not apart else "far" if all(apart) else "both" if any(apart) else "near"
+        self.floor = medians.get("floor")
         self.between = min(inter) / routines["lucid"][3] if routines["lucid"][3] else None
 
 
@@ -175,16 +181,17 @@ def shown(size):
 
 
 def rows(table):
-    yield "| call | vector | pattern | best dense | ms | lucid, ms | ratio | library again | library / lucid | bytes sent, ratio | between nodes | with coll/hier, ratio |"
-    yield "|---|---|---|---|---|---|---|---|---|---|---|---|"
+    yield "| call | vector | pattern | best dense | ms | lucid, ms | ratio | library again | library / lucid | bytes sent, ratio | between nodes | with coll/hier, ratio | processors | floor, ms |"
+    yield "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
     for (call, kind, size, pattern, density), routines in table.items():
         o = Outcome(routines)
         what = pattern if pattern in ("dense", "disjoint") else f"{pattern}, {100 * density:g} %"
         between = "" if o.between is None else f"{o.between:.1f}"
         with_hier = "" if o.with_hier is None else f"{o.with_hier:.2f}"
+        floor = "" if o.floor is None else f"{1e3 * o.floor:.2f}"
         again = "" if o.again is None else f"{o.again:.2f}"
         yield (f"| {call} | {shown(size)} {kind} | {what} | {o.best} | {1e3 * o.dense:.2f} | {1e3 * o.lucid:.2f} | {o.ratio:.2f} | "
-               f"{again} | {o.against_library:.2f} | {o.volume:.1f} | {between} | {with_hier} |")
+               f"{again} | {o.against_library:.2f} | {o.volume:.1f} | {between} | {with_hier} | {o.processors} | {floor} |")
 
 
 HEAD = """\
@@ -201,7 +208,11 @@ default, and so what a layer that costs nothing would have in a row where nothin
 do not depend on the machine. All results were compared with the library's. Before what is timed, Lucid's routine has run 41 times, in which it
 tries who comes into question, and the others twice; up to 1 MiB on one node, all of them 81 times, in such turns. Every row has communicators of its own. Dense and short vectors have three
 times as many repetitions, on one node seven times: what makes no difference needs more of them to show it. Last column, where there are several nodes: best dense
-over coll/sparse above coll/hier, as `lucid run --all` has it: what is too short or too dense goes to coll/hier there.
+over coll/sparse above coll/hier, as `lucid run --all` has it: what is too short or too dense goes to coll/hier there. Processors: a hypervisor puts the two of this
+machine near each other (a cache line goes from one to the other in 25 to 50 ns) or far apart (150 to 180), for seconds to minutes each, and all that goes through
+memory takes another time then (bench/sparse/apart.h); a row is taken, if need be again, while they stay where they are. They were waited for until they were near, and
+in the tables "apart" until they were far. Floor: all ranks read their vectors, and write as much as there is of a result, between two barriers: what no routine
+can do without, whatever it does else.
 
 Machine: %s. Ranks share its processors, so that times within a node are times of two processors, not of a node.
 """
