@@ -18,6 +18,7 @@ enum { APART_ROUNDS = 500, APART_TRIES = 5, APART_FAR = 80 /* ns: more is from o
 
 struct apart_pair {
     int processor[2];
+    double least; /* seconds of APART_ROUNDS, there and back */
     _Alignas(128) _Atomic int word;
 };
 
@@ -66,35 +67,32 @@ static inline void apart_ask(struct apart_pair *pair, int i)
 
 static inline void *apart_time(void *context)
 {
-    static double least;
     struct apart_pair *pair = context;
     apart_go_to(pair->processor[0]);
-    least = 1;
     apart_ask(pair, 0); /* both are there */
     for (int try = 0; try < APART_TRIES; try++) {
         double spent = -apart_seconds();
         for (int i = 1; i <= APART_ROUNDS; i++) apart_ask(pair, try * APART_ROUNDS + i);
         spent += apart_seconds();
-        if (spent < least) least = spent;
+        if (spent < pair->least) pair->least = spent;
     }
-    return &least;
+    return NULL;
 }
 
 /* Nanoseconds; 0: there are no two processors. A millisecond or two, in which nobody else should run. */
 static inline double apart_measure(void)
 {
-    struct apart_pair pair = {.word = 0};
+    struct apart_pair pair = {.least = 1};
     pthread_t threads[2];
-    void *least;
     if (!apart_processors(pair.processor) || pthread_create(&threads[0], NULL, apart_answer, &pair) != 0) return 0;
     if (pthread_create(&threads[1], NULL, apart_time, &pair) != 0) {
         for (int i = 0; i <= APART_ROUNDS * APART_TRIES; i++) apart_ask(&pair, i);
         pthread_join(threads[0], NULL);
         return 0;
     }
-    pthread_join(threads[1], &least);
+    pthread_join(threads[1], NULL);
     pthread_join(threads[0], NULL);
-    return 1e9 * *(double *)least / (2 * APART_ROUNDS);
+    return 1e9 * pair.least / (2 * APART_ROUNDS);
 }
 
 #endif

@@ -217,7 +217,8 @@ static size_t result_bytes(const struct job *job)
     }
 }
 
-/* What no routine can do without: all ranks' vectors are read, and where there is a result, it is written. */
+/* What no routine can do without: all ranks' vectors are read, and where there is a result, it is written (something that depends on what
+ * was read, or that would be left out). */
 static double floor_of(const struct job *job)
 {
     const size_t words = job->count * job->width / sizeof(uint64_t), ahead = 2048;

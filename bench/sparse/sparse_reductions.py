@@ -211,8 +211,8 @@ times as many repetitions, on one node seven times: what makes no difference nee
 over coll/sparse above coll/hier, as `lucid run --all` has it: what is too short or too dense goes to coll/hier there. Processors: a hypervisor puts the two of this
 machine near each other (a cache line goes from one to the other in 25 to 50 ns) or far apart (150 to 180), for seconds to minutes each, and all that goes through
 memory takes another time then (bench/sparse/apart.h); a row is taken, if need be again, while they stay where they are. They were waited for until they were near, and
-in the tables "apart" until they were far. Floor: all ranks read their vectors, and write as much as there is of a result, between two barriers: what no routine
-can do without, whatever it does else.
+in the tables "apart" until they were far. Floor: all ranks read their vectors in a plain loop, and write as much as there is of a result, between two barriers, after
+the routines: what none of them can do without, whatever it does else.
 
 Machine: %s. Ranks share its processors, so that times within a node are times of two processors, not of a node.
 """
