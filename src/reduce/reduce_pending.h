@@ -24,6 +24,7 @@ struct lucid_pending {
     enum { LUCID_WAITING, LUCID_AGREEING, LUCID_RUNNING, LUCID_BELOW } stage;
     struct sparse_collective *run;
     MPI_Request below;   /* the library's; of a persistent call as long as the call */
+    unsigned ticket;     /* ... of which the core is to know the end; 0: it is not */
     MPI_Request request; /* the program's */
     int rc;
     struct lucid_pending *next;

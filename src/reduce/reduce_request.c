@@ -71,11 +71,21 @@ static bool fail(struct lucid_pending *p, int rc)
     return true;
 }
 
-static bool pass_on(struct lucid_pending *p)
+/* The library has run it, or could not. */
+static void end_below(struct lucid_pending *p)
+{
+    if (p->ticket > 0) sparse_state_passed(p->own->state, &p->own->parameters, p->ticket);
+    p->ticket = 0;
+}
+
+static bool pass_on(struct lucid_pending *p, unsigned ticket)
 {
     int rc = start_below(p);
     p->stage = LUCID_BELOW;
-    return rc != MPI_SUCCESS && fail(p, rc);
+    p->ticket = ticket;
+    if (rc == MPI_SUCCESS) return false;
+    end_below(p);
+    return fail(p, rc);
 }
 
 static bool account(struct lucid_pending *p, const struct sparse_outcome *outcome)
@@ -95,7 +105,7 @@ static bool take(struct lucid_pending *p, enum sparse_status status)
     if (p->run) sparse_collective_outcome(p->run, &outcome);
     sparse_collective_destroy(p->run);
     p->run = NULL;
-    return status == SPARSE_NOT_OURS ? pass_on(p) : account(p, &outcome);
+    return status == SPARSE_NOT_OURS ? pass_on(p, outcome.left ? outcome.ticket : 0) : account(p, &outcome);
 }
 
 static bool begin(struct lucid_pending *p)
@@ -105,7 +115,7 @@ static bool begin(struct lucid_pending *p)
     int first = p->persistent ? LUCID_REDUCE_FIRST_PERSISTENT : LUCID_REDUCE_FIRST;
     int tag = first + (int)(p->turn % LUCID_REDUCE_CALLS) * SPARSE_TAGS;
     lucid_reduce_describe(&p->reduction, p->own, p->counts, &p->operator, tag, &call);
-    call.order = p->persistent ? SPARSE_UNORDERED : SPARSE_IN_ORDER;
+    call.order = p->persistent ? SPARSE_UNORDERED : SPARSE_IN_TURN;
     if (p->persistent) call.parameters = p->parameters;
     p->stage = LUCID_AGREEING;
     return take(p, sparse_collective_create(&call, &p->run));
@@ -116,7 +126,9 @@ static bool below_done(struct lucid_pending *p)
     bool done;
     MPI_Status status;
     int rc = lucid_reduce_test(&p->below, &done, &status);
-    return rc != MPI_SUCCESS ? fail(p, rc) : done;
+    if (rc == MPI_SUCCESS && !done) return false;
+    end_below(p);
+    return rc == MPI_SUCCESS || fail(p, rc);
 }
 
 /* True: it is complete. */

@@ -2,7 +2,6 @@
 /* One reduction from its description to its result: look, agree, choose, then the slices through the algorithm. */
 #include "sparse_collective.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,7 +38,9 @@ struct sparse_collective {
     struct sparse_choice choice;
     bool borrowed_handle;
     bool timed; /* at all ranks or none */
-    bool left;  /* to the library's routine, which is timed */
+    unsigned ticket; /* of a call in turn; 0: it has none, or has ended */
+    bool unseen;     /* it came behind one that nobody looked at */
+    bool left;  /* to the library's routine, of which the end is wanted */
     enum sparse_status status;
     int resume;
     bool decided;
@@ -66,9 +67,10 @@ void sparse_state_destroy(struct sparse_state *state)
     free(state);
 }
 
-void sparse_state_passed(struct sparse_state *state, const struct sparse_parameters *parameters)
+void sparse_state_passed(struct sparse_state *state, const struct sparse_parameters *parameters, unsigned ticket)
 {
-    if (state->trials.outside) sparse_trials_end(&state->trials, parameters->clock());
+    if (ticket > 0) sparse_turns_end(&state->turns, ticket, parameters->clock());
+    else if (state->trials.outside) sparse_trials_end(&state->trials, parameters->clock());
 }
 
 bool sparse_state_passes(struct sparse_state *state, const struct sparse_parameters *parameters)
@@ -209,17 +211,36 @@ static int per_node(const struct sparse_collective *c)
     return sparse_agreement_per_node(&c->parameters.rates, c->call.transport->size);
 }
 
+/* A call in turn is timed if it comes alone. Returns whether it does not, here. */
+static bool take_turn(struct sparse_collective *c)
+{
+    struct sparse_turns *turns = &c->call.state->turns;
+    const bool busy = turns->running > 0;
+    if (c->call.order != SPARSE_IN_TURN || !c->parameters.clock) return false;
+    c->ticket = sparse_turns_begin(turns);
+    return busy;
+}
+
+static struct sparse_times last_times(const struct sparse_collective *c)
+{
+    const struct sparse_state *state = c->call.state;
+    if (c->ticket > 0) return state->turns.trials.times;
+    return c->timed ? state->trials.times : (struct sparse_times){0};
+}
+
 static void begin_asking(struct sparse_collective *c)
 {
     const struct sparse_call *call = &c->call;
     c->timed = call->blocking && c->parameters.clock && !call->state->trials.outside; /* not what the library's routine calls */
     c->rehearses = c->timed && sparse_trials_rehearse(&call->state->trials);
+    const uint32_t busy = take_turn(c) ? SPARSE_BUSY : 0;
+    c->unseen = call->state->turns.unseen;
+    if (c->ticket > 0) call->state->turns.unseen = false;
     bool room = make_room(c); /* new only now and then, and then it takes long: not what asking takes */
     if (c->rehearses) c->prepared = -c->parameters.clock();
     c->sampled = sparse_sample(&call->operator, call->input, c->elements, c->parameters.sample_lines);
-    sparse_agree_init(&c->agreement, call->transport, per_node(c), call->tag, &c->record, flags_of(c, room),
-                      c->timed ? call->state->trials.times : (struct sparse_times){0}, c->sampled,
-                      c->class->observed ? &c->class->learned : NULL);
+    sparse_agree_init(&c->agreement, call->transport, per_node(c), call->tag, &c->record, flags_of(c, room) | busy,
+                      last_times(c), c->sampled, c->class->observed ? &c->class->learned : NULL);
     if (c->rehearses) c->prepared += c->parameters.clock();
 }
 
@@ -229,6 +250,7 @@ static void begin_unasked(struct sparse_collective *c, const struct sparse_answe
     c->sampled = c->agreed = -1;
     c->decided = true;
     c->choice = (struct sparse_choice){.algorithm = known->algorithm, .dense = known->dense};
+    (void)take_turn(c);
     if (make_room(c)) return;
     c->record.error = SPARSE_NO_MEMORY;
     c->status = SPARSE_FAILED;
@@ -240,7 +262,10 @@ enum sparse_status sparse_collective_create(const struct sparse_call *call, stru
     if (call->blocking) call->state->unseen = NULL;
     const struct sparse_answer known = known_before(call, elements);
     *collective = NULL;
-    if (known.algorithm == SPARSE_LIBRARY) return SPARSE_NOT_OURS;
+    if (known.algorithm == SPARSE_LIBRARY) {
+        if (call->order == SPARSE_IN_TURN) call->state->turns.unseen = true;
+        return SPARSE_NOT_OURS;
+    }
     struct sparse_collective *c = make_handle(call);
     if (!c) return SPARSE_FAILED;
     c->elements = elements;
@@ -266,17 +291,28 @@ static bool shows(struct sparse_collective *c)
     return looks == 2 && dense && free;
 }
 
+/* What the last call took; the trials that this one belongs to, and whether it is timed. */
+static struct sparse_trials *learn_times(struct sparse_collective *c)
+{
+    struct sparse_state *state = c->call.state;
+    const struct sparse_terms *terms = &c->agreement.terms;
+    const struct sparse_times last = {terms->took, terms->asked};
+    if (c->ticket > 0) {
+        c->timed = sparse_turns_learn(&state->turns, terms->flags & SPARSE_BUSY, c->unseen, last);
+        if (c->timed) state->turns.timed = c->ticket;
+        return &state->turns.trials;
+    }
+    if (c->timed) sparse_trials_learn(&state->trials, last);
+    return &state->trials;
+}
+
 static void choose(struct sparse_collective *c, bool may_pass_on, const struct sparse_estimate *estimate)
 {
-    struct sparse_trials *trials = &c->call.state->trials;
-    struct sparse_trial *trial = NULL;
+    struct sparse_trials *trials = learn_times(c);
     const struct sparse_sort sort = sparse_choice_sort(estimate);
-    if (c->timed) {
-        sparse_trials_learn(trials, (struct sparse_times){c->agreement.terms.took, c->agreement.terms.asked});
-        trial = sparse_trials_at(trials, c->class->shape, sort);
-    }
-    c->asking = c->timed ? sparse_trials_asking(trials, sparse_cost_of_asking(estimate, &c->parameters))
-                         : sparse_choice_asking(estimate, &c->parameters);
+    struct sparse_trial *trial = c->timed ? sparse_trials_at(trials, c->class->shape, sort) : NULL;
+    c->asking = c->call.blocking && c->timed ? sparse_trials_asking(trials, sparse_cost_of_asking(estimate, &c->parameters))
+                                             : sparse_choice_asking(estimate, &c->parameters);
     if (trial) {
         trial->asking = c->asking;
         bool near = sparse_near(&c->parameters.rates, c->call.transport->size);
@@ -287,7 +323,7 @@ static void choose(struct sparse_collective *c, bool may_pass_on, const struct s
     if (!trial) return;
     double now = c->parameters.clock(), asked = c->rehearses ? c->prepared + now - c->began : 0;
     sparse_trials_begin(trials, trial, c->choice.contender, c->choice.predicted, asked, now);
-    trials->outside = c->left = c->choice.algorithm == SPARSE_LIBRARY;
+    if (c->call.blocking) trials->outside = c->left = c->choice.algorithm == SPARSE_LIBRARY;
 }
 
 /* Whether not to ask would save anything: of a long vector's time an agreement is hardly a part. Not before all have been tried, and where
@@ -372,12 +408,19 @@ static enum sparse_status run_lanes(struct sparse_collective *c)
     return all;
 }
 
+static void end_turn(struct sparse_collective *c, double now)
+{
+    if (c->ticket > 0) sparse_turns_end(&c->call.state->turns, c->ticket, now);
+    c->ticket = 0;
+}
+
 static enum sparse_status finish(struct sparse_collective *c)
 {
     if (c->record.error != SPARSE_NO_ERROR) return SPARSE_FAILED;
     const struct sparse_operator *operator = &c->call.operator;
     if (parked(c)) sparse_copy_data(operator, parked(c), c->call.output, c->plan.result / operator->size);
-    if (c->timed) sparse_trials_end(&c->call.state->trials, c->parameters.clock());
+    if (c->ticket > 0) end_turn(c, c->parameters.clock());
+    else if (c->timed) sparse_trials_end(&c->call.state->trials, c->parameters.clock());
     if (!c->choice.dense) sparse_class_learn(c->class, &c->record, operator->size, c->agreed >= 0);
     return SPARSE_DONE;
 }
@@ -406,7 +449,11 @@ static enum sparse_status go_on(struct sparse_collective *c)
         }
         STEP_AWAIT(turn_of(c));
         c->decided = true;
-        if (!decide(c)) return c->record.error == SPARSE_NO_ERROR ? SPARSE_NOT_OURS : SPARSE_FAILED;
+        if (!decide(c)) {
+            if (c->record.error != SPARSE_NO_ERROR) return SPARSE_FAILED;
+            c->left |= c->ticket > 0;
+            return SPARSE_NOT_OURS;
+        }
     }
     begin_lanes(c);
     STEP_AWAIT(run_lanes(c));
@@ -430,35 +477,15 @@ void sparse_collective_outcome(const struct sparse_collective *c, struct sparse_
 {
     const struct sparse_record *r = &c->record;
     *outcome = (struct sparse_outcome){
-        .algorithm = c->choice.algorithm, .dense = c->choice.dense, .left = c->left, .error = r->error, .code = r->code, .peer = r->peer,
-        .sampled = c->sampled, .agreed = c->agreed, .messages = r->messages, .sent = r->sent, .sent_dense = r->sent_dense,
-        .received = r->received, .elements = r->input.elements, .exceptions = r->input.exceptions};
-}
-
-const char *sparse_outcome_text(const struct sparse_outcome *outcome, int rank, char *text, size_t size)
-{
-    const char *name = sparse_algorithm_name(outcome->algorithm);
-    switch (outcome->error) {
-    case SPARSE_NO_ERROR: snprintf(text, size, "rank %d: %s: no error", rank, name); break;
-    case SPARSE_NO_MEMORY: snprintf(text, size, "rank %d: a rank has no memory for a sparse reduction; free some", rank); break;
-    case SPARSE_CORRUPT:
-        snprintf(text, size, "rank %d: %s: a message from rank %d is damaged or of another version of Lucid; the result is void",
-                 rank, name, outcome->peer);
-        break;
-    case SPARSE_PEER_FAILED:
-        snprintf(text, size, "rank %d: %s: rank %d has failed, see its message; the result is void", rank, name, outcome->peer);
-        break;
-    case SPARSE_TRANSPORT:
-        snprintf(text, size, "rank %d: %s: error %d of the transport with rank %d; the result is void", rank, name, outcome->code,
-                 outcome->peer);
-        break;
-    }
-    return text;
+        .algorithm = c->choice.algorithm, .dense = c->choice.dense, .left = c->left, .ticket = c->ticket, .error = r->error,
+        .code = r->code, .peer = r->peer, .sampled = c->sampled, .agreed = c->agreed, .messages = r->messages, .sent = r->sent,
+        .sent_dense = r->sent_dense, .received = r->received, .elements = r->input.elements, .exceptions = r->input.exceptions};
 }
 
 void sparse_collective_destroy(struct sparse_collective *c)
 {
     if (!c) return;
+    if (!c->left) end_turn(c, 0);
     sparse_agree_cancel(&c->agreement);
     sparse_agree_cancel(&c->rehearsal);
     for (size_t i = 0; i < SPARSE_LANES; i++)

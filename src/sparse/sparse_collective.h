@@ -70,9 +70,10 @@ struct sparse_collective;
 struct sparse_state *sparse_state_create(void); /* NULL: no memory; run without Lucid */
 void sparse_state_destroy(struct sparse_state *state);
 
-/* The library's own routine has run a blocking call of which the outcome said `left`. Until then calls on the state are taken for
- * that routine's own (a Reduce_scatter may be a Reduce and a Scatter) and are not timed. */
-void sparse_state_passed(struct sparse_state *state, const struct sparse_parameters *parameters);
+/* The library's own routine has run a call of which the outcome said `left`, and this ticket. Until it has run a blocking one, calls on the
+ * state are taken for that routine's own (a Reduce_scatter may be a Reduce and a Scatter) and are not timed; nor are calls in turn
+ * beside one in turn. */
+void sparse_state_passed(struct sparse_state *state, const struct sparse_parameters *parameters, unsigned ticket);
 
 /* The next blocking call differs in nothing but its vectors from the last one, which create left to the library's routine: whether
  * create would leave it, too, without a message. It counts as if create had been asked. False: ask create. */
@@ -109,7 +110,8 @@ struct sparse_call {
     /* What is known of the library's routine, by which a call that is not timed is chosen. The same on all ranks. */
     struct sparse_library library;
     /* A blocking call: what it takes is measured, unless parameters.clock is NULL, and counts in later choices. Nothing else runs
-     * on the state before it is done, by the library's own routine where it is passed on: sparse_state_passed() then says when. */
+     * on the state before it is done, by the library's own routine where it is passed on: sparse_state_passed() then says when. Of
+     * calls in turn those are measured that have been found to come one at a time (sparse_turns.h). */
     bool blocking;
 };
 
@@ -134,7 +136,8 @@ enum sparse_error { SPARSE_NO_ERROR, SPARSE_NO_MEMORY, SPARSE_CORRUPT, SPARSE_PE
 struct sparse_outcome {
     enum sparse_algorithm algorithm; /* SPARSE_LIBRARY after SPARSE_NOT_OURS */
     bool dense;                      /* ran in dense form */
-    bool left;                       /* SPARSE_NOT_OURS, and timed: sparse_state_passed() is to say when it is done */
+    bool left;                       /* SPARSE_NOT_OURS, and it may be timed: sparse_state_passed() is to say when it is done */
+    unsigned ticket;                 /* ... of which call: 0 for a blocking one */
     enum sparse_error error;
     int code;                        /* SPARSE_TRANSPORT: the adapter's error code */
     int peer;                        /* where the trouble came from, or -1 */

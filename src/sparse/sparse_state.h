@@ -7,6 +7,7 @@
 #include "sparse_agree.h"
 #include "sparse_collective.h"
 #include "sparse_trial.h"
+#include "sparse_turns.h"
 
 enum { SPARSE_CLASSES = 32 };
 
@@ -17,7 +18,7 @@ struct sparse_class {
     struct sparse_learned learned;
     unsigned since;    /* calls without anything to learn from */
     unsigned looks;
-    struct sparse_sort sort; /* of the last look: this and what follows is the same on all ranks, since only blocking calls count */
+    struct sparse_sort sort; /* of the last look: this and what follows is the same on all ranks, since only calls in one order count */
     unsigned same;     /* looks in a row that hardly differ in it */
     unsigned alike;    /* looks in a row that were not worth it, on the same grounds */
     unsigned skipped;  /* calls not looked at since */
@@ -41,7 +42,8 @@ struct sparse_state {
         struct sparse_class class[SPARSE_CLASSES];
         uint32_t lookups;
     } classes[SPARSE_UNORDERED + 1]; /* by enum sparse_order */
-    struct sparse_trials trials;
+    struct sparse_trials trials;     /* of blocking calls */
+    struct sparse_turns turns;
     struct sparse_scratch scratch;
     struct sparse_class *unseen;     /* of the last blocking call, if it was left to the library's routine without a look */
     uint32_t unseen_shape;           /* which it had then */
@@ -60,17 +62,17 @@ const struct sparse_class *sparse_class_found(const struct sparse_classes *class
 /* A new one takes the place of the one that has not been used for longest. */
 struct sparse_class *sparse_class_at(struct sparse_classes *classes, uint32_t shape);
 
-/* Whether a blocking call's vector is worth a look; counts. The same on all ranks. */
+/* Whether a vector is worth a look; counts. The same on all ranks, of calls in one order. */
 bool sparse_class_looks(struct sparse_class *class, const struct sparse_parameters *parameters);
 
 /* The next call is of this class again: whether it is the library's routine's, without a look. Counts it if it is, and does nothing if not. */
 bool sparse_class_passes(struct sparse_classes *classes, struct sparse_class *class, const struct sparse_parameters *parameters);
 
-/* A blocking call's look. Returns which share of a look's time an encoded form would take in each of the calls with such inputs.
+/* A timed call's look. Returns which share of a look's time an encoded form would take in each of the calls with such inputs.
  * `near`: all ranks are on one node. */
 double sparse_class_seen(struct sparse_class *class, struct sparse_sort sort, bool near, const struct sparse_parameters *parameters);
 
-/* What a blocking call's look has come to. When it has come to the same a few times, the next calls run that without a look. */
+/* What a look has come to, of calls in one order. When it has come to the same a few times, the next calls run that without a look. */
 void sparse_class_answer(struct sparse_class *class, struct sparse_answer answer);
 
 /* What the merges of a call have shown, of elements of `size` bytes. Algorithms without merges show nothing, and a ring would go on

@@ -4,8 +4,8 @@
  * calls of a shape try every contender that is predicted to come close, and later ones go by what was seen.
  *
  * The same on all ranks: times are those of the slowest rank, from the agreement of the next call (struct sparse_terms), and
- * everything else follows from agreed numbers. Blocking calls only: others do not come in one order, nor take one's whole
- * attention. */
+ * everything else follows from agreed numbers. Of blocking calls, and of those in turn that come one at a time (sparse_turns.h): others
+ * do not come in one order, nor take one's whole attention. */
 #ifndef LUCID_SPARSE_TRIAL_H
 #define LUCID_SPARSE_TRIAL_H
 

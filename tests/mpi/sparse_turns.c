@@ -115,12 +115,14 @@ static MPI_Comm duplicate(void)
     return comm;
 }
 
-/* What is under way at once begins before the first answers are known, and counts like what comes one by one. */
+/* What is under way at once begins before the first answers are known, and counts. Calls that come one at a time are timed, and all are
+ * looked at until it is known who is quickest, which may be a dense form of ours. */
 static void dense(int kind, int at_once)
 {
     enum { CALLS = 80 };
     MPI_Comm comm = duplicate();
-    long long before = looked(), passed = figure("coll_sparse_calls_passed");
+    const int alone = at_once == 1 && !stays;
+    long long before = looked(), passed = figure("coll_sparse_calls_passed"), taken = figure("coll_sparse_calls_taken");
     for (int round = 0; round < CALLS / at_once; round++) {
         MPI_Request requests[AT_ONCE];
         for (int i = 0; i < AT_ONCE; i++) requests[i] = MPI_REQUEST_NULL;
@@ -132,8 +134,11 @@ static void dense(int kind, int at_once)
         for (int i = 0; i < at_once; i++) look_at(kind, 0, out[i]);
     }
     passed = figure("coll_sparse_calls_passed") - passed;
-    CHECK(stays ? passed < CALLS : passed >= CALLS); /* beside what looked() itself does */
-    CHECK_EQUAL(looked() - before, stays ? CALLS : PATIENCE + (CALLS - PATIENCE) / EVERY);
+    taken = figure("coll_sparse_calls_taken") - taken;
+    CHECK(stays ? passed < CALLS : passed + (alone ? taken : 0) >= CALLS); /* beside what looked() itself does */
+    const long long least = PATIENCE + (CALLS - PATIENCE) / EVERY, looks = looked() - before;
+    if (alone) CHECK(looks > least && looks <= CALLS);
+    else CHECK_EQUAL(looks, stays ? CALLS : least);
     MPI_Comm_free(&comm);
 }
 
@@ -162,7 +167,7 @@ static void mixed(void)
     (void)looked();
 }
 
-/* Sparse vectors are found again. */
+/* Sparse vectors are found again, at the next look, and at least tried: calls that come one at a time go by what they take. */
 static void again(void)
 {
     MPI_Comm comm = duplicate();
@@ -174,7 +179,7 @@ static void again(void)
         MPI_Wait(&request, MPI_STATUS_IGNORE);
         look_at(0, call >= 20, out[0]);
     }
-    CHECK(figure("coll_sparse_calls_taken") - taken >= 80 - 20 - EVERY);
+    CHECK(figure("coll_sparse_calls_taken") - taken >= 2);
     MPI_Comm_free(&comm);
 }
 

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * sparse_queue_test.c: calls in turn, which ranks create at moments of their own, some before the ones in front of them are decided: all
- * ranks look at the same ones, come to the same answers, and have the right results.
+ * ranks look at the same ones, come to the same answers, and have the right results. With a clock, too, by which those that come one at a
+ * time are timed.
  */
 #include "sim_ranks.h"
 #include "sim_reference.h"
 #include "sparse_collective.h"
+#include "sparse_state.h"
 #include "unit.h"
 
-enum { RANKS = 5, CALLS = 120, COUNT = 9000, SORTS = 6 };
+enum { RANKS = 5, CALLS = 120, COUNT = 9000, SORTS = 6, PHASE = 30 };
 
 struct call {
     struct sparse_collective *collective;
     enum sparse_status status;
     bool turned, asked, early;
+    unsigned left; /* the ticket of a call that the library's routine is running; 0: it is not, or nobody wants to know */
     char *output;
 };
 
@@ -29,6 +32,12 @@ struct queue {
     unsigned early;
 };
 
+static double clock_of_any(void)
+{
+    static double seconds;
+    return seconds += 1e-6;
+}
+
 static const struct { enum sim_pattern pattern; double density; size_t count; } sorts[SORTS] = {
     {SIM_DENSE, 1, COUNT}, {SIM_RANDOM, 0.01, COUNT}, {SIM_DENSE, 1, COUNT / 5}, {SIM_RANDOM, 0.001, COUNT / 5},
     {SIM_DISJOINT, 0, COUNT}, {SIM_DENSE, 1, COUNT / 20}};
@@ -36,9 +45,28 @@ static const struct { enum sim_pattern pattern; double density; size_t count; } 
 static void take(struct queue *q, int rank, unsigned i)
 {
     struct call *call = &q->calls[rank][i];
+    struct sparse_outcome outcome;
+    if (call->left > 0 && sim_random(&q->random) >> 62 == 0) {
+        sparse_state_passed(q->states[rank], &q->parameters, call->left);
+        call->left = 0;
+    }
     if (call->turned || i != q->decided[rank]) return;
     call->turned = call->status != SPARSE_PENDING || sparse_collective_decided(call->collective);
     q->decided[rank] += call->turned;
+    if (call->status != SPARSE_NOT_OURS || !call->collective) return;
+    sparse_collective_outcome(call->collective, &outcome);
+    if (outcome.left) call->left = outcome.ticket;
+}
+
+static bool over(const struct call *call)
+{
+    return call->status != SPARSE_PENDING && call->left == 0;
+}
+
+/* With a clock the program has one call at a time for a while, then again several. */
+static bool comes_alone(const struct queue *q, unsigned i)
+{
+    return q->parameters.clock && i / PHASE % 2 == 0;
 }
 
 /* False: it is too soon. */
@@ -52,6 +80,7 @@ static bool create(struct queue *q, int rank)
         .kind = SPARSE_ALLREDUCE, .input = q->input[sort] + (size_t)rank * bytes, .count = sorts[sort].count, .operator = q->operator,
         .transport = sim_transport(q->sim, rank), .tag = 10 * (int)(i + 1), .state = q->states[rank], .parameters = &q->parameters,
         .may_pass_on = true, .order = SPARSE_IN_TURN, .turn = i, .decided = &q->decided[rank]};
+    if (comes_alone(q, i) && i > 0 && !over(&q->calls[rank][i - 1])) return false;
     if (before > 0 && !sparse_collective_looks(&call, before)) return false;
     own->early = before > 0;
     q->early += own->early;
@@ -72,8 +101,9 @@ static bool step(void *context, int rank)
         struct call *call = &q->calls[rank][i];
         if (call->status == SPARSE_PENDING) call->status = sparse_collective_step(call->collective);
         take(q, rank, i);
-        all &= call->status != SPARSE_PENDING;
+        all &= over(call);
     }
+    if (q->created[rank] == CALLS && !all) sim_wake(q->sim, rank);
     if (q->created[rank] == CALLS) return all;
     while (q->created[rank] < CALLS && sim_random(&q->random) >> 62 < (uint64_t)(1 + rank % 3) && create(q, rank)) {}
     sim_wake(q->sim, rank);
@@ -87,6 +117,7 @@ static void set_up(struct queue *q, uint64_t seed)
     sparse_parameters_default(&q->parameters);
     q->parameters.short_bytes = 1;
     q->parameters.rates.ranks_per_node = seed % 2 ? RANKS : 1;
+    q->parameters.clock = seed % 4 < 2 ? clock_of_any : NULL;
     for (int r = 0; r < RANKS; r++) q->states[r] = sparse_state_create();
     for (int s = 0; s < SORTS; s++) {
         const size_t bytes = sorts[s].count * q->operator.size;
@@ -129,8 +160,23 @@ static void clean_up(struct queue *q)
     sim_destroy(q->sim);
 }
 
+/* What all ranks must have alike. Calls that were timed. */
+static uint32_t timed(const struct queue *q)
+{
+    const struct sparse_turns *first = &q->states[0]->turns;
+    for (int r = 0; r < RANKS; r++) {
+        const struct sparse_turns *other = &q->states[r]->turns;
+        assert_int_equal(other->running, 0);
+        assert_int_equal(other->alone, first->alone);
+        assert_int_equal(other->wanted, first->wanted);
+        assert_int_equal(other->trials.now, first->trials.now);
+    }
+    return first->trials.now;
+}
+
 static void test_in_turn(void **state)
 {
+    uint32_t measured = 0;
     unsigned early = 0, unasked = 0, ours = 0;
     for (uint64_t seed = 1; seed <= 40; seed++) {
         struct queue q;
@@ -146,8 +192,11 @@ static void test_in_turn(void **state)
                 ours += q.calls[r][i].status == SPARSE_DONE;
             }
         early += q.early;
+        measured += timed(&q);
+        if (!q.parameters.clock) assert_int_equal(timed(&q), 0);
         clean_up(&q);
     }
+    assert_true(measured > 100);
     assert_true(early > 1000);
     assert_true(unasked > 1000);
     assert_true(ours > 1000);

@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include "sim_trial.h"
+#include "sparse_turns.h"
 
 enum { RANKS = 5, COUNT = 16384, CALLS = 80 };
 
@@ -159,12 +160,88 @@ static void test_what_is_known_of_the_library(void **state)
     assert_false(stays_here(&t, &asks));
 }
 
+/* Who runs in the end. */
+static bool ours_in_the_end(const struct sim_trial *trial)
+{
+    enum { MANY = 48, LAST = 24 };
+    struct sparse_state **states = sim_states_create(RANKS);
+    unsigned ours = 0;
+    for (unsigned i = 0; i < MANY; i++) {
+        const bool done = run(trial, states).done == RANKS;
+        ours += i >= MANY - LAST && done;
+    }
+    sim_states_destroy(states, RANKS);
+    return ours > LAST / 2;
+}
+
+/* Calls that come one at a time are timed: a dense form of ours runs where the library's routine is slower, and only there. */
+static void test_one_at_a_time_is_timed(void **state)
+{
+    struct sim_trial t = trial_of(SPARSE_IN_TURN, SIM_DENSE, 1);
+    t.sim.latency = 1e-6;
+    t.sim.bandwidth = 1e9;
+    t.parameters.rates.ranks_per_node = RANKS;
+    t.library = 0.1;
+    assert_false(ours_in_the_end(&t));
+    t.timed = true;
+    assert_true(ours_in_the_end(&t));
+    t.library = 1e-6;
+    assert_false(ours_in_the_end(&t));
+    t.order = SPARSE_UNORDERED;
+    t.library = 0.1;
+    assert_false(ours_in_the_end(&t));
+}
+
+/* A look at a call that is alone; whether it is timed. */
+static bool alone(struct sparse_turns *turns, bool unseen, uint32_t took)
+{
+    const unsigned ticket = sparse_turns_begin(turns);
+    const bool timed = sparse_turns_learn(turns, false, unseen, turns->trials.times);
+    if (timed) {
+        struct sparse_trial *trial = sparse_trials_at(&turns->trials, 1, (struct sparse_sort){1, 1});
+        sparse_trials_begin(&turns->trials, trial, 0, 1e-3, 0, 1);
+        turns->timed = ticket;
+    }
+    sparse_turns_end(turns, ticket, 1 + took * 1e-7);
+    return timed;
+}
+
+/* Programs that have several calls at a time are not believed for having one now and then, and less every time that it was in vain. */
+static void test_several_at_a_time_are_not(void **state)
+{
+    struct sparse_turns turns = {0};
+    unsigned first, second, looks;
+    assert_false(alone(&turns, false, 10));
+    assert_false(alone(&turns, false, 10));
+    for (int i = 0; i < 5; i++) assert_false(alone(&turns, true, 10)); /* nobody knows of what came before */
+    assert_true(alone(&turns, false, 10));
+    assert_true(alone(&turns, true, 20));
+    assert_int_equal(turns.trials.trial[0].contender[0].tried, 1);
+    for (unsigned wanted = 4; wanted <= 16; wanted *= 2) {
+        const uint32_t tried = turns.trials.trial[0].contender[0].tried;
+        first = sparse_turns_begin(&turns);
+        assert_true(sparse_turns_learn(&turns, false, false, turns.trials.times)); /* timed, */
+        turns.timed = first;
+        sparse_trials_begin(&turns.trials, &turns.trials.trial[0], 0, 1e-3, 0, 1);
+        second = sparse_turns_begin(&turns);
+        assert_int_not_equal(first, second);
+        assert_false(sparse_turns_learn(&turns, true, false, turns.trials.times)); /* and in vain */
+        sparse_turns_end(&turns, second, 2);
+        sparse_turns_end(&turns, first, 2);
+        assert_int_equal(turns.running, 0);
+        for (looks = 0; !alone(&turns, false, 10); looks++) {}
+        assert_int_equal(looks, wanted);
+        assert_int_equal(turns.trials.trial[0].contender[0].tried, tried + 1); /* with what came before that call */
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_orders_count_by_themselves), cmocka_unit_test(test_turns_look_again),
         cmocka_unit_test(test_one_stays), cmocka_unit_test(test_one_begins_to_stay),
         cmocka_unit_test(test_what_is_known_of_the_library), cmocka_unit_test(test_overlap_is_found_out),
+        cmocka_unit_test(test_one_at_a_time_is_timed), cmocka_unit_test(test_several_at_a_time_are_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,6 +23,7 @@ typedef struct coll_sparse_request_t {
     enum sparse_status status;        /* what the core has said of it */
     int below_tag;
     ompi_request_t *below;            /* while it runs the call */
+    unsigned ticket;                  /* ... of which the core is to know the end; 0: it is not */
     struct coll_sparse_request_t *next;
 } coll_sparse_request_t;
 OBJ_CLASS_DECLARATION(coll_sparse_request_t);
@@ -53,17 +54,27 @@ static bool below_done(coll_sparse_request_t *request)
     return true;
 }
 
+/* The module below has run it, or could not. */
+static void end_below(coll_sparse_request_t *request)
+{
+    if (request->ticket > 0) sparse_state_passed(request->module->state, request->call.parameters, request->ticket);
+    request->ticket = 0;
+}
+
 /* What became of a call that the core has done with, or never had. */
 static int outcome_of(coll_sparse_request_t *request, enum sparse_status status)
 {
+    struct sparse_outcome outcome;
     if (!request->run) {
         if (status == SPARSE_NOT_OURS) coll_sparse_count_passed();
         return status == SPARSE_NOT_OURS ? COLL_SPARSE_PASS : OMPI_ERR_OUT_OF_RESOURCE;
     }
     int rc = coll_sparse_account(request->module, request->run, status);
+    sparse_collective_outcome(request->run, &outcome);
+    if (outcome.left) request->ticket = outcome.ticket;
     sparse_collective_destroy(request->run);
     request->run = NULL;
-    return rc;
+    return rc == COLL_SPARSE_PASS_TIMED ? COLL_SPARSE_PASS : rc;
 }
 
 static void end_turn(coll_sparse_request_t *request, enum sparse_status status)
@@ -82,6 +93,7 @@ static bool take(coll_sparse_request_t *request, enum sparse_status status)
     if (rc == COLL_SPARSE_PASS) {
         rc = coll_sparse_below_start(request->module, &request->mpi_call, request->below_tag, &request->below);
         if (rc == OMPI_SUCCESS) return false;
+        end_below(request);
     }
     request->super.super.req_status.MPI_ERROR = rc;
     return true;
@@ -112,10 +124,16 @@ static enum sparse_status go_on(coll_sparse_request_t *request)
 static bool step(coll_sparse_request_t *request)
 {
     coll_sparse_module_t *module = request->module;
-    if (request->below) return below_done(request);
+    if (request->below && request->ticket == 0) return below_done(request);
     if (pthread_mutex_trylock(&module->lock) != 0) return false;
-    enum sparse_status status = go_on(request);
-    bool done = (request->run || status != SPARSE_PENDING) && take(request, status);
+    bool done;
+    if (request->below) {
+        done = below_done(request);
+        if (done) end_below(request);
+    } else {
+        enum sparse_status status = go_on(request);
+        done = (request->run || status != SPARSE_PENDING) && take(request, status);
+    }
     pthread_mutex_unlock(&module->lock);
     return done;
 }
@@ -226,6 +244,7 @@ static void request_construct(coll_sparse_request_t *request)
     request->run = NULL;
     request->counts = NULL;
     request->below = NULL;
+    request->ticket = 0;
     request->in_turn = request->created = false;
     request->status = SPARSE_PENDING;
 }

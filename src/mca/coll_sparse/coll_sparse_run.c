@@ -66,7 +66,7 @@ int coll_sparse_account(coll_sparse_module_t *module, const struct sparse_collec
 int coll_sparse_passed(coll_sparse_module_t *module, int rc)
 {
     pthread_mutex_lock(&module->lock);
-    sparse_state_passed(module->state, &module->parameters);
+    sparse_state_passed(module->state, &module->parameters, 0);
     pthread_mutex_unlock(&module->lock);
     return rc;
 }
