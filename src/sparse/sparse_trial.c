@@ -24,6 +24,8 @@ static const double little = 1e-3;
 /* How near the second best must be to run again (who has run a few times only, when all was new: as near as to be tried at all); and to
  * do so often, among the first calls. */
 static const double near = 1.5, nearest = 1.25;
+/* So many times as long as before, or as short, is more than chance. */
+static const double shifted = 1.25;
 
 /* How many times as dense an entry's calls may be as the first of them, or the other way round; and how far unions may grow otherwise (they
  * hardly do, do, or grow to the sum of their parts: 0, 1, 1.5). */
@@ -52,7 +54,7 @@ struct sparse_trial *sparse_trials_at(struct sparse_trials *trials, uint32_t sha
     }
     if (!found) {
         found = oldest;
-        *found = (struct sparse_trial){.shape = shape, .sort = sort, .incumbent = -1, .former = -1};
+        *found = (struct sparse_trial){.shape = shape, .sort = sort, .incumbent = -1, .ran = -1, .former = -1};
     }
     found->used = ++trials->now;
     return found;
@@ -262,16 +264,58 @@ static double library_reached(const struct sparse_trial *trial, const struct spa
     return best >= c->dense ? reach : 0;
 }
 
+/* The ratio that was seen `back` calls before the last. */
+static double seen(const struct sparse_contender *c, uint32_t back)
+{
+    return (double)c->ratio[(c->tried - 1 - back) % SPARSE_TRIAL_RATIOS];
+}
+
+/* Whether the last `new` calls all took longer than those before. */
+static bool slower(const struct sparse_contender *c, uint32_t new)
+{
+    double least = INFINITY, before = 0;
+    for (uint32_t back = 0; back < new; back++) least = fmin(least, seen(c, back));
+    for (uint32_t back = new; back < SPARSE_TRIAL_RATIOS; back++) before = fmax(before, seen(c, back));
+    return least > shifted * before;
+}
+
+/* Whether the last call took less than those before. */
+static bool quicker(const struct sparse_contender *c)
+{
+    double before = INFINITY;
+    for (uint32_t back = 1; back < SPARSE_TRIAL_RATIOS; back++) before = fmin(before, seen(c, back));
+    return seen(c, 0) * shifted < before;
+}
+
+/* Other programs come and go, and processors are moved: what was found out holds no longer then. The best has taken longer than it did, several
+ * times in a row: is somebody quicker now? Or another one has had its turn, and took less than the best, and than it ever did: was
+ * that luck? One more call tells. -1: neither. `ran`: whose call was the last. */
+static int after_a_shift(const struct sparse_trial *trial, const struct sparse_contest *c, int ran, int best)
+{
+    enum { SEVERAL = 3 };
+    if (ran < 0 || !isfinite(c->cost[ran]) || trial->contender[ran].tried < SPARSE_TRIAL_RATIOS) return -1;
+    const struct sparse_contender *last = &trial->contender[ran];
+    const double took = c->cost[ran] * seen(last, 0);
+    if (ran != best) return quicker(last) && took * handicap(trial, c, ran) < expected_with(trial, c, best) ? ran : -1;
+    if (!slower(last, SEVERAL)) return -1;
+    const int second = best_of(trial, c, best);
+    return sparse_trial_expected(trial, second, c->cost[second]) < nearest * took ? second : -1;
+}
+
 int sparse_trial_choose(struct sparse_trial *trial, const struct sparse_contest *contest, bool *open)
 {
     const double *cost = contest->cost;
     int next = next_to_try(trial, contest);
+    const int ran = trial->ran;
+    trial->ran = -1;
     *open = next >= 0 || one_waits(trial, contest);
     trial->calls++;
     if (next >= 0) return next;
     int best = best_of(trial, contest, -1);
     change(trial, best);
     if (seen_again(trial, contest, open)) return trial->former;
+    const int shift = after_a_shift(trial, contest, ran, best);
+    if (shift >= 0) return shift;
     int merges = scout(trial, contest, best);
     if (merges > 0) return merges;
     bool often = trial->calls <= AGAIN && trial->calls % OFTEN == 0, rarely = doubtful(trial);
@@ -326,6 +370,7 @@ void sparse_trials_learn(struct sparse_trials *trials, struct sparse_times last)
     bool known = last.took > 0 && trials->predicted > 0;
     c->ratio[c->tried % SPARSE_TRIAL_RATIOS] = known ? (float)(last.took * 1e-7 / trials->predicted) : 1; /* or it would be tried for ever */
     c->tried++;
+    trial->ran = trials->contender;
 }
 
 double sparse_trials_asking(const struct sparse_trials *trials, double predicted)

@@ -48,6 +48,7 @@ struct sparse_trial {
     struct sparse_sort sort;
     uint32_t calls;
     int incumbent;
+    int ran;          /* whose time the last call has added; -1: nobody's */
     int former;       /* who was the incumbent before the last changes; -1: nobody */
     uint32_t changed, changes; /* the call of the last change; how many there were */
     uint32_t scouted, scouts; /* the last call that was to show how inputs overlap now, and how many there were */

@@ -83,6 +83,37 @@ static void test_library_is_seen_again(void **state)
     assert_int_equal(trial->incumbent, 0);
 }
 
+/* Processors are moved away from each other, and after a while back: who is quicker then is found out within a few calls, also when what
+ * was known of it is out of date. */
+static void test_things_change(void **state)
+{
+    const struct sparse_contest contest = {.n = 3, .dense = 2, .cost = {8, 20, 7}, .margin = 1.1, .dense_margin = 1.1};
+    const double near[] = {18.5, 40, 9}, apart[] = {14, 40, 20};
+    enum { WHILE = 90, FEW = 12 };
+    struct sparse_trials trials = {0};
+    struct sparse_trial *trial = at(&trials, 1, 1 << 24, 1, 1);
+    for (int turn = 0; turn < 6; turn++)
+        for (int call = 0; call < WHILE; call++) {
+            (void)contend(&trials, trial, &contest, turn % 2 ? apart : near);
+            if (turn > 0 && call >= FEW) assert_int_equal(trial->incumbent, turn % 2 ? 0 : 2);
+        }
+}
+
+/* Nothing changes, and who is best stays it, whatever disturbs a call now and then. */
+static void test_disturbances_change_nothing(void **state)
+{
+    const struct sparse_contest contest = {.n = 3, .dense = 2, .cost = {8, 20, 7}, .margin = 1.1, .dense_margin = 1.1};
+    struct sparse_trials trials = {0};
+    struct sparse_trial *trial = at(&trials, 1, 1 << 24, 1, 1);
+    int others = 0;
+    for (int call = 0; call < 512; call++) {
+        const double now_and_then = call % 7 < 2 ? 2 : 1, seconds[] = {15 * now_and_then, 40 * now_and_then, 9 * now_and_then};
+        others += contend(&trials, trial, &contest, seconds) != 2;
+    }
+    assert_int_equal(trial->incumbent, 2);
+    assert_in_range(others, 0, 32);
+}
+
 /* Encoded, it is expected to take longer than the library's routine, but less than in dense form: it is tried after a few calls of that. Not
  * where encoding saves nothing, nor in a dense form where the library's routine takes microseconds and asking as many. */
 static void test_formulas_are_doubted(void **state)
@@ -362,6 +393,7 @@ int main(void)
         cmocka_unit_test(test_seen_again_in_passing),
         cmocka_unit_test(test_disturbed), cmocka_unit_test(test_few_calls_say_little),
         cmocka_unit_test(test_disturbed_later), cmocka_unit_test(test_disturbed_soon),
+        cmocka_unit_test(test_things_change), cmocka_unit_test(test_disturbances_change_nothing),
         cmocka_unit_test(test_formulas_are_doubted),
         cmocka_unit_test(test_unlearned),
         cmocka_unit_test(test_library_s_first_calls_say_little),
