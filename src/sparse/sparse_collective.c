@@ -62,14 +62,14 @@ struct sparse_state *sparse_state_create(void)
 void sparse_state_destroy(struct sparse_state *state)
 {
     if (!state) return;
-    if (state->scratch.memory) state->scratch.release(state->scratch.context, state->scratch.memory);
+    sparse_state_give_back(state);
     free(state->spare);
     free(state);
 }
 
 void sparse_state_passed(struct sparse_state *state, const struct sparse_parameters *parameters, unsigned ticket)
 {
-    if (ticket > 0) sparse_turns_end(&state->turns, ticket, parameters->clock());
+    if (ticket > 0) sparse_turns_end(state->turns.memory, ticket, parameters->clock());
     else if (state->trials.outside) sparse_trials_end(&state->trials, parameters->clock());
 }
 
@@ -214,9 +214,10 @@ static int per_node(const struct sparse_collective *c)
 /* A call in turn is timed if it comes alone. Returns whether it does not, here. */
 static bool take_turn(struct sparse_collective *c)
 {
-    struct sparse_turns *turns = &c->call.state->turns;
-    const bool busy = turns->running > 0;
     if (c->call.order != SPARSE_IN_TURN || !c->parameters.clock) return false;
+    struct sparse_turns *turns = sparse_state_turns(c->call.state, &c->parameters);
+    if (!turns) return true;
+    const bool busy = turns->running > 0;
     c->ticket = sparse_turns_begin(turns);
     return busy;
 }
@@ -224,7 +225,8 @@ static bool take_turn(struct sparse_collective *c)
 static struct sparse_times last_times(const struct sparse_collective *c)
 {
     const struct sparse_state *state = c->call.state;
-    if (c->ticket > 0) return state->turns.trials.times;
+    const struct sparse_turns *turns = state->turns.memory;
+    if (c->ticket > 0) return turns->trials.times;
     return c->timed ? state->trials.times : (struct sparse_times){0};
 }
 
@@ -233,10 +235,10 @@ static void begin_asking(struct sparse_collective *c)
     const struct sparse_call *call = &c->call;
     c->timed = call->blocking && c->parameters.clock && !call->state->trials.outside; /* not what the library's routine calls */
     c->rehearses = c->timed && sparse_trials_rehearse(&call->state->trials);
-    const uint32_t busy = take_turn(c) ? SPARSE_BUSY : 0;
-    c->unseen = call->state->turns.unseen;
-    if (c->ticket > 0) call->state->turns.unseen = false;
     bool room = make_room(c); /* new only now and then, and then it takes long: not what asking takes */
+    const uint32_t busy = take_turn(c) ? SPARSE_BUSY : 0;
+    c->unseen = call->state->unseen_turn;
+    if (call->order == SPARSE_IN_TURN) call->state->unseen_turn = false;
     if (c->rehearses) c->prepared = -c->parameters.clock();
     c->sampled = sparse_sample(&call->operator, call->input, c->elements, c->parameters.sample_lines);
     sparse_agree_init(&c->agreement, call->transport, per_node(c), call->tag, &c->record, flags_of(c, room) | busy,
@@ -263,7 +265,7 @@ enum sparse_status sparse_collective_create(const struct sparse_call *call, stru
     const struct sparse_answer known = known_before(call, elements);
     *collective = NULL;
     if (known.algorithm == SPARSE_LIBRARY) {
-        if (call->order == SPARSE_IN_TURN) call->state->turns.unseen = true;
+        if (call->order == SPARSE_IN_TURN) call->state->unseen_turn = true;
         return SPARSE_NOT_OURS;
     }
     struct sparse_collective *c = make_handle(call);
@@ -298,9 +300,10 @@ static struct sparse_trials *learn_times(struct sparse_collective *c)
     const struct sparse_terms *terms = &c->agreement.terms;
     const struct sparse_times last = {terms->took, terms->asked};
     if (c->ticket > 0) {
-        c->timed = sparse_turns_learn(&state->turns, terms->flags & SPARSE_BUSY, c->unseen, last);
-        if (c->timed) state->turns.timed = c->ticket;
-        return &state->turns.trials;
+        struct sparse_turns *turns = state->turns.memory;
+        c->timed = sparse_turns_learn(turns, terms->flags & SPARSE_BUSY, c->unseen, last);
+        if (c->timed) turns->timed = c->ticket;
+        return &turns->trials;
     }
     if (c->timed) sparse_trials_learn(&state->trials, last);
     return &state->trials;
@@ -410,7 +413,7 @@ static enum sparse_status run_lanes(struct sparse_collective *c)
 
 static void end_turn(struct sparse_collective *c, double now)
 {
-    if (c->ticket > 0) sparse_turns_end(&c->call.state->turns, c->ticket, now);
+    if (c->ticket > 0) sparse_turns_end(c->call.state->turns.memory, c->ticket, now);
     c->ticket = 0;
 }
 

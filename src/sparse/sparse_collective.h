@@ -18,9 +18,9 @@
  * progress until it is not SPARSE_PENDING.
  *
  * Threads: collectives of different states know nothing of each other. All functions on one state, and on collectives of it, come from
- * one thread at a time: the caller holds a lock of that state over each. Only sparse_state_passed() and sparse_state_passes() may run
- * without it beside functions on collectives that are not SPARSE_IN_ORDER, with which they share nothing. sparse_outcome_text() is
- * thread-safe.
+ * one thread at a time: the caller holds a lock of that state over each. Only sparse_state_passed() of a blocking call and
+ * sparse_state_passes() may run without it beside functions on collectives that are not SPARSE_IN_ORDER, with which they share nothing.
+ * sparse_outcome_text() is thread-safe.
  *
  * What is promised: nothing is written to `output` before all ranks have agreed to run the reduction here, so that after
  * SPARSE_NOT_OURS both buffers are as they were. `output` of a rank that gets no result (not the root of a Reduce; rank 0 of

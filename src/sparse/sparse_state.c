@@ -5,6 +5,8 @@
 #include "sparse_memory.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { STALE_AFTER = 16,
        CAUTION = 4 }; /* so many times as often a look where an encoded form runs as where the inputs make no difference */
@@ -145,6 +147,30 @@ void *sparse_state_borrow(struct sparse_state *state, const struct sparse_parame
     if (!memory) return lend(scratch);
     drop(scratch);
     return memory;
+}
+
+void sparse_state_give_back(struct sparse_state *state)
+{
+    drop(&state->scratch);
+    drop(&state->turns);
+}
+
+static void free_turns(void *context, void *memory)
+{
+    free(memory);
+}
+
+struct sparse_turns *sparse_state_turns(struct sparse_state *state, const struct sparse_parameters *parameters)
+{
+    struct sparse_scratch *turns = &state->turns;
+    const size_t bytes = sizeof(struct sparse_turns);
+    if (turns->memory) return turns->memory;
+    const bool own = parameters->allocate == NULL;
+    turns->memory = own ? malloc(bytes) : parameters->allocate(parameters->memory_context, bytes);
+    if (!turns->memory) return NULL;
+    turns->release = own ? free_turns : parameters->release;
+    turns->context = parameters->memory_context;
+    return memset(turns->memory, 0, bytes);
 }
 
 void sparse_state_return(struct sparse_state *state, const struct sparse_parameters *parameters, void *memory, size_t bytes)

@@ -43,7 +43,8 @@ struct sparse_state {
         uint32_t lookups;
     } classes[SPARSE_UNORDERED + 1]; /* by enum sparse_order */
     struct sparse_trials trials;     /* of blocking calls */
-    struct sparse_turns turns;
+    struct sparse_scratch turns;     /* struct sparse_turns, from the first call in turn on */
+    bool unseen_turn;                /* the last call in turn was the library's routine's without a look: nobody knows when it ends */
     struct sparse_scratch scratch;
     struct sparse_class *unseen;     /* of the last blocking call, if it was left to the library's routine without a look */
     uint32_t unseen_shape;           /* which it had then */
@@ -84,6 +85,12 @@ bool sparse_class_stale(const struct sparse_class *class);
 /* Memory of at least `bytes` bytes: the state's, or new. In large pages where the state will keep it and this call or an earlier one is
  * `large`: the state's own makes way if it is not. */
 void *sparse_state_borrow(struct sparse_state *state, const struct sparse_parameters *parameters, size_t bytes, bool large);
+/* All that the state keeps. */
+void sparse_state_give_back(struct sparse_state *state);
+
+/* The state's, or new; NULL: no memory. */
+struct sparse_turns *sparse_state_turns(struct sparse_state *state, const struct sparse_parameters *parameters);
+
 void sparse_state_return(struct sparse_state *state, const struct sparse_parameters *parameters, void *memory, size_t bytes);
 
 struct sparse_choice {

@@ -4,6 +4,7 @@
  * each says in its agreement whether an earlier call of this state is still under way there. One that is has made the time of the one
  * before worthless, and is not timed itself; and calls are timed only where some in a row were alone.
  *
+ * Communicators that have no such call need no memory for it; a rank that has none says that it is busy, so that nothing is timed.
  * Apart from `running` everything follows from what ranks agree on, in the order of the turns. */
 #ifndef LUCID_SPARSE_TURNS_H
 #define LUCID_SPARSE_TURNS_H
@@ -14,7 +15,6 @@ struct sparse_turns {
     struct sparse_trials trials;
     unsigned running, tickets; /* calls that are under way at this rank; that there were */
     unsigned timed;            /* the ticket of the one that is timed; 0: none */
-    bool unseen;               /* the last call was the library's routine's without a look: nobody knows when it ends */
     unsigned alone, wanted;    /* looks in a row that found no other call under way; how many there are to be */
 };
 

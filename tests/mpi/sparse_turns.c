@@ -171,15 +171,15 @@ static void mixed(void)
 static void again(void)
 {
     MPI_Comm comm = duplicate();
-    long long taken = 0;
+    long long saved = 0;
     for (int call = 0; call < 80; call++) {
         MPI_Request request;
-        if (call == 20) taken = figure("coll_sparse_calls_taken");
+        if (call == 20) saved = figure("coll_sparse_bytes_saved");
         start(0, call >= 20, out[0], comm, &request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
         look_at(0, call >= 20, out[0]);
     }
-    CHECK(figure("coll_sparse_calls_taken") - taken >= 2);
+    CHECK(figure("coll_sparse_bytes_saved") > saved); /* as no dense form does */
     MPI_Comm_free(&comm);
 }
 

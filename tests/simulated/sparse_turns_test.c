@@ -192,6 +192,30 @@ static void test_one_at_a_time_is_timed(void **state)
     assert_false(ours_in_the_end(&t));
 }
 
+/* A rank that has no memory for times says that it is busy: all go by the formulas, until it has. */
+static void test_no_memory_for_times(void **state)
+{
+    enum { HANDLE = 1, MESSAGES = 1 };
+    struct sim_trial t = trial_of(SPARSE_IN_TURN, SIM_DENSE, 1);
+    struct sparse_state **states = sim_states_create(RANKS);
+    unsigned ours = 0;
+    t.sim.latency = 1e-6;
+    t.sim.bandwidth = 1e9;
+    t.parameters.rates.ranks_per_node = RANKS;
+    t.parameters.patience = 1000; /* all are looked at */
+    t.library = 0.1;
+    t.timed = true;
+    t.without_memory = 2;
+    for (unsigned i = 0; i < CALLS; i++) {
+        t.memory_after = i == 0 ? HANDLE + MESSAGES : HANDLE; /* that for messages stays */
+        assert_int_equal(run(&t, states).not_ours, RANKS);
+    }
+    t.without_memory = 0;
+    for (unsigned i = 0; i < CALLS; i++) ours += run(&t, states).done == RANKS;
+    assert_true(ours > CALLS / 2);
+    sim_states_destroy(states, RANKS);
+}
+
 /* A look at a call that is alone; whether it is timed. */
 static bool alone(struct sparse_turns *turns, bool unseen, uint32_t took)
 {
@@ -241,7 +265,8 @@ int main(void)
         cmocka_unit_test(test_orders_count_by_themselves), cmocka_unit_test(test_turns_look_again),
         cmocka_unit_test(test_one_stays), cmocka_unit_test(test_one_begins_to_stay),
         cmocka_unit_test(test_what_is_known_of_the_library), cmocka_unit_test(test_overlap_is_found_out),
-        cmocka_unit_test(test_one_at_a_time_is_timed), cmocka_unit_test(test_several_at_a_time_are_not),
+        cmocka_unit_test(test_one_at_a_time_is_timed), cmocka_unit_test(test_no_memory_for_times),
+        cmocka_unit_test(test_several_at_a_time_are_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

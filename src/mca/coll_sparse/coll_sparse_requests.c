@@ -70,8 +70,10 @@ static int outcome_of(coll_sparse_request_t *request, enum sparse_status status)
         return status == SPARSE_NOT_OURS ? COLL_SPARSE_PASS : OMPI_ERR_OUT_OF_RESOURCE;
     }
     int rc = coll_sparse_account(request->module, request->run, status);
-    sparse_collective_outcome(request->run, &outcome);
-    if (outcome.left) request->ticket = outcome.ticket;
+    if (rc == COLL_SPARSE_PASS_TIMED) {
+        sparse_collective_outcome(request->run, &outcome);
+        request->ticket = outcome.ticket;
+    }
     sparse_collective_destroy(request->run);
     request->run = NULL;
     return rc == COLL_SPARSE_PASS_TIMED ? COLL_SPARSE_PASS : rc;
