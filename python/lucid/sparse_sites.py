@@ -13,9 +13,9 @@ from .terminal import Terminal
 
 FILE = "sparse.json"
 FORMAT = 1
-HEADS = ("reductions", "called in", "calls", "vector", "differ", "at any", "encoded", "gain", "at most")
+HEADS = ("reductions", "called in", "calls", "vector", "differ", "at any", "encoded", "gain", "same places")
 LEGEND = ("calls: of all ranks. differ: from the most common value, at a rank; at any: at one rank or more, as some calls showed. gain: time",
-          "of the library's calls over that of the sparse form, predicted for that overlap; at most: for the same positions everywhere;",
+          "of the library's calls over that of the sparse form, predicted for that overlap; same places: were positions the same everywhere;",
           "1: the library's routine would run")
 
 
