@@ -126,14 +126,15 @@ static double least_of(const struct record *record, const struct outlook *outloo
     return record->figures.looking / (double)record->figures.calls * (outlook->sharing + (outlook->overlaps ? written : 0));
 }
 
-/* Of one call of a sort. A Reduce's leaves are through before it is done, so that its time is the mean. Dense vectors are taken for the
- * library's: formulas cannot tell whether a dense form of ours is better. */
+/* Of one call of a sort. A Reduce's leaves are through before it is done, and a Reduce_scatter may be a Reduce and a Scatter, so that
+ * their time is the mean. Dense vectors are taken for the library's: formulas cannot tell whether a dense form of ours is better. */
 static struct prospect prospect_of(const struct record *record, const struct outlook *outlook)
 {
     const enum sparse_kind kind = (enum sparse_kind)record->kind;
     const struct sparse_parameters *parameters = outlook->parameters;
     const struct sparse_estimate estimate = estimate_of(record, outlook);
-    double took = kind == SPARSE_REDUCE ? record->figures.seconds / (double)record->figures.calls : record->least;
+    const bool early = kind == SPARSE_REDUCE || kind == SPARSE_REDUCE_SCATTER;
+    double took = early ? record->figures.seconds / (double)record->figures.calls : record->least;
     struct sparse_choice ours = sparse_choose(kind, false, &estimate, parameters, NULL);
     if (took <= 0) took = sparse_cost(SPARSE_LIBRARY, ours.algorithm, true, &estimate, parameters); /* a nonblocking call */
     bool is_short = estimate.elements * estimate.size < parameters->short_bytes, full = estimate.density >= sparse_full(estimate.size);
