@@ -99,7 +99,7 @@ def rows(results):
         for row in csv.DictReader(stream):
             values = [float(row[field]) for field in FIELDS[5:]]
             cases.setdefault((row["where"], row["call"], int(row["bytes"]), row["density"]), []).append(values)
-    yield "| where | call | vector | density | library, ms | lucid, ms | gain | predicted | for the same positions |"
+    yield "| where | call | vector | density | library, ms | lucid, ms | gain | predicted | at most |"
     yield "|---|---|---|---|---|---|---|---|---|"
     shares, above = {}, {}
     for (where, call, size, density), turns in cases.items():
@@ -113,7 +113,7 @@ def rows(results):
     for where, values in shares.items():
         low, middle, high = statistics.quantiles(values, n=4)
         yield (f"Predicted over gained, {where}, {len(values)} cases: a quarter below {low:.2f}, half below {middle:.2f}, three quarters below "
-               f"{high:.2f}; from {min(values):.2f} to {max(values):.2f}. Above what the model has for the same positions: {above[where]}.")
+               f"{high:.2f}; from {min(values):.2f} to {max(values):.2f}. Gained more than that at most: {above[where]}.")
 
 
 def main(build, name):

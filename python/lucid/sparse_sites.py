@@ -13,16 +13,17 @@ from .terminal import Terminal
 
 FILE = "sparse.json"
 FORMAT = 1
-HEADS = ("reductions", "called in", "calls", "vector", "differ", "at any", "encoded", "gain", "same places")
+HEADS = ("reductions", "called in", "calls", "vector", "differ", "at any", "encoded", "gain", "at most")
 LEGEND = ("calls: of all ranks. differ: from the most common value, at a rank; at any: at one rank or more, as some calls showed. gain: time",
-          "of the library's calls over that of the sparse form, predicted for that overlap; same places: were positions the same everywhere;",
-          "1: the library's routine would run")
+          "of the library's calls over that with lucid run --sparse, as calls run again at the program's end took (~: by the cost model",
+          "alone); at most: were reading the inputs once all that is left")
 
 
 class Site(NamedTuple):
-    """One place in the program. Ratios: what the MPI library's routine took over the time that the cost model expects with Lucid,
-    added up over the sorts of vectors at the place; predicted with the overlap that some calls showed (where that is not known: for
-    independent positions), bound for the same positions at all ranks; 1: the library's own routine would run."""
+    """One place in the program. Ratios: what the MPI library's routine took over the time with Lucid, added up over the sorts of vectors
+    at the place. Predicted: as some of the calls took when they were run again at MPI_Finalize, with and without Lucid; for sorts of which
+    none was, as the cost model has it, with the overlap that some calls showed (where that is not known: for independent positions). Bound:
+    were reading the inputs once, as fast as that went, all that there is to do."""
 
     call: str
     where: str
@@ -35,6 +36,7 @@ class Site(NamedTuple):
     seconds: float    # in the library's blocking calls, of all ranks
     predicted: float
     bound: float
+    replayed: float   # share of the calls that are of a sort of which one was run again
 
 
 class Found(NamedTuple):
@@ -66,13 +68,13 @@ def _site(entry) -> Site:
     where = entry["function"] or "%s+0x%x" % (entry["object"], entry["offset"])
     return Site(entry["call"], where, entry["calls"], entry["ranks"], total / entry["calls"], entry["exceptions"] / entry["elements"],
                 float(entry["union_share"]) if "union_share" in entry else None, entry["encoded_bytes"] / total,
-                entry.get("library_seconds", 0.0), entry["predicted_ratio"], entry["bound_ratio"])
+                entry.get("library_seconds", 0.0), entry["predicted_ratio"], entry["bound_ratio"], float(entry.get("replayed_share", 0)))
 
 
 def cells(site: Site) -> Tuple[str, ...]:
     """A place as the tables have it, under HEADS."""
     return (site.call, units.plain(site.where), str(site.calls), units.size(site.vector), _share(site.density),
-            "?" if site.union is None else _share(site.union), _share(site.encoded), f"{site.predicted:.2f}", f"{site.bound:.2f}")
+            "?" if site.union is None else _share(site.union), _share(site.encoded), ("" if site.replayed >= 0.5 else "~") + f"{site.predicted:.2f}", f"{site.bound:.2f}")
 
 
 def _share(value: float) -> str:

@@ -131,6 +131,11 @@ LUCID_INTERNAL void lucid_reduce_again_forget(void);
 LUCID_INTERNAL void lucid_reduce_describe(const struct lucid_reduction *reduction, struct lucid_reduce_comm *own,
                                           const size_t *counts, const struct sparse_operator *operator, int tag,
                                           struct sparse_call *call);
+/* Asks the core about a blocking call, and runs what it has taken (SPARSE_PENDING) to its end. */
+LUCID_INTERNAL enum sparse_status lucid_reduce_create(const struct sparse_call *call, struct lucid_reduce_comm *own,
+                                                      struct sparse_collective **run);
+LUCID_INTERNAL enum sparse_status lucid_reduce_go_on(struct lucid_reduce_comm *own, struct sparse_collective *run,
+                                                     struct sparse_outcome *outcome);
 /* Whether a call is one for the core: by its communicator, size, operator and datatype. *elements: of the whole vector. */
 LUCID_INTERNAL bool lucid_reduce_is_ours(const struct lucid_reduction *reduction, struct lucid_reduce_user *user,
                                          struct sparse_operator *operator, size_t *elements);

@@ -9,6 +9,7 @@
 
 #include <sched.h>
 #include <signal.h>
+#include <string.h>
 #include <time.h>
 
 #include "../core/log.h"
@@ -75,9 +76,10 @@ static enum lucid_reduce_engine mine(void)
     return level == MPI_THREAD_MULTIPLE && start_thread() ? LUCID_REDUCE_THREAD : LUCID_REDUCE_NO_ENGINE;
 }
 
+/* Who only measures sends nothing while the program runs, and starts no thread. */
 static void find_engine(void)
 {
-    if (!lucid_params()->sparse_nonblocking) return;
+    if (!lucid_params()->sparse_nonblocking || strcmp(lucid_params()->sparse, "on") != 0) return;
     const int own = (int)mine(), both[2] = {own, -own};
     int least[2] = {0, 0};
     if (PMPI_Allreduce(both, least, 2, MPI_INT, MPI_MIN, MPI_COMM_WORLD) == MPI_SUCCESS && least[0] == -least[1])

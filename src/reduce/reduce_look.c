@@ -2,13 +2,14 @@
  * reduce_look.c: LUCID_SPARSE=measure: what reductions are given, by where the program calls them.
  *
  * Every process encodes its input block by block into scratch memory and counts what stands out; the call itself is the library's, and
- * is timed. Of some calls it keeps where (reduce_overlap.c). At MPI_Finalize the figures go to sparse.json (reduce_report.c), with the
- * model's prediction of what the sparse form would take: for positions that overlap as was seen, and at best, for the same positions at
- * all processes.
+ * is timed. Of some calls it keeps where (reduce_overlap.c), and the input (reduce_kept.c). At MPI_Finalize those are run again, with and
+ * without Lucid (reduce_replay.c), and the figures go to sparse.json (reduce_report.c), with a prediction of what LUCID_SPARSE=on would gain.
  */
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "../sparse/sparse_block.h"
@@ -23,6 +24,7 @@ static _Atomic uint64_t undeclared;
 static _Thread_local struct {
     struct lucid_reduce_site *site; /* NULL: one that is not timed */
     double since;
+    uint64_t faults;
 } watched;
 
 static double now(clockid_t clock)
@@ -32,9 +34,26 @@ static double now(clockid_t clock)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+static uint64_t faults(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_THREAD, &usage) == 0 ? (uint64_t)usage.ru_minflt : 0;
+}
+
 static int magnitude(uint64_t n)
 {
     return n ? 64 - __builtin_clzll(n) : 0;
+}
+
+/* Bytes by magnitude, and the share's after it; 127: there are no exceptions. */
+int lucid_reduce_sort(uint64_t elements, uint64_t size, uint64_t exceptions)
+{
+    return magnitude(elements * size) * 128 + (exceptions ? magnitude(elements / exceptions) : 127);
+}
+
+int lucid_reduce_sort_distance(int one, int other)
+{
+    return one / 128 == other / 128 ? abs(one % 128 - other % 128) : INT_MAX;
 }
 
 /* NULL: more call sites than there is room for; they are not looked at. */
@@ -54,61 +73,79 @@ static struct lucid_reduce_site *find(const struct lucid_reduction *reduction, i
     return site;
 }
 
-/* Where a call's exceptions are to be kept, for comparison with other processes'. */
-struct sampled {
-    uint64_t *sample; /* NULL: not of this call */
-    int number;
-};
-
 /* Room for an encoded block, which fits L2 (sparse_layout.c). One stays for the next call: new memory would count as time of looking. */
 enum { ROOM = 512 * 1024 };
 static void *_Atomic spare;
 
-static bool encode_all(const struct sparse_operator *operator, const void *input, size_t count, struct sampled to,
-                       struct sparse_tally *tally, uint64_t *bytes)
+/* What is found in a call's input. */
+struct look {
+    struct sparse_tally tally;
+    uint64_t bytes;
+    double seconds; /* of this processor, for looking alone */
+};
+
+/* Keeps a block for later, out of the time of looking. NULL: nothing is kept any more. */
+static struct lucid_reduce_kept *keep(struct lucid_reduce_kept *kept, const void *message, size_t bytes, struct look *look)
+{
+    look->seconds += now(CLOCK_THREAD_CPUTIME_ID);
+    const bool there = lucid_reduce_keep_block(kept, message, bytes);
+    look->seconds -= now(CLOCK_THREAD_CPUTIME_ID);
+    return there ? kept : NULL;
+}
+
+static bool encode_all(const struct sparse_operator *operator, const void *input, size_t count,
+                       const struct lucid_reduce_sampled *to, struct lucid_reduce_kept **kept, struct look *look)
 {
     struct sparse_layout layout;
     sparse_layout_init(&layout, operator, count, 1);
     void *scratch = atomic_exchange(&spare, NULL);
     if (!scratch) scratch = malloc(ROOM);
     if (!scratch) return false;
+    look->seconds = -now(CLOCK_THREAD_CPUTIME_ID);
     for (size_t i = 0; i < layout.blocks; i++) {
-        *bytes += sparse_encode(&layout, i, 1, (const char *)input + sparse_layout_start(&layout, i) * operator->size, false, scratch,
-                                tally);
-        if (to.sample) lucid_reduce_sample_block(to.sample, to.number, &layout, i, scratch);
+        const char *from = (const char *)input + sparse_layout_start(&layout, i) * operator->size;
+        const size_t bytes = sparse_encode(&layout, i, 1, from, false, scratch, &look->tally);
+        look->bytes += bytes;
+        if (to->sample) lucid_reduce_sample_block(to->sample, to->number, &layout, i, scratch);
+        if (*kept) *kept = keep(*kept, scratch, bytes, look);
     }
+    look->seconds += now(CLOCK_THREAD_CPUTIME_ID);
     free(atomic_exchange(&spare, scratch));
     return true;
 }
 
 void lucid_reduce_look(const struct lucid_reduction *reduction, size_t count, const struct sparse_operator *operator)
 {
-    struct sparse_tally tally = {0};
-    uint64_t bytes = 0;
-    struct sampled to = {NULL, 0};
+    struct look look = {.bytes = 0};
+    struct lucid_reduce_kept *kept = NULL;
     int size = 0;
     if (count == 0) return;
     PMPI_Comm_size(reduction->comm, &size);
     pthread_mutex_lock(&lock);
-    to.sample = lucid_reduce_sample_of(reduction, count, &to.number);
+    const struct lucid_reduce_sampled to = lucid_reduce_sample_of(reduction, count);
     pthread_mutex_unlock(&lock);
-    double since = now(CLOCK_THREAD_CPUTIME_ID);
-    if (!encode_all(operator, reduction->in_place ? reduction->output : reduction->input, count, to, &tally, &bytes)) return;
-    double looking = now(CLOCK_THREAD_CPUTIME_ID) - since;
-    int sort = magnitude(count * operator->size) * 128 + (tally.exceptions ? magnitude(count / tally.exceptions) : 127);
+    if (to.kept) kept = lucid_reduce_keep(reduction, count, operator, to.order);
+    if (!encode_all(operator, reduction->in_place ? reduction->output : reduction->input, count, &to, &kept, &look)) {
+        lucid_reduce_kept_free(kept);
+        return;
+    }
+    if (kept) kept->exceptions = look.tally.exceptions;
+    if (kept) *to.kept = kept;
+    const int sort = lucid_reduce_sort(count, operator->size, look.tally.exceptions);
     pthread_mutex_lock(&lock);
     struct lucid_reduce_site *site = find(reduction, sort);
     if (site) {
         site->figures.calls++;
         site->figures.elements += count;
-        site->figures.exceptions += tally.exceptions;
-        site->figures.encoded += bytes;
+        site->figures.exceptions += look.tally.exceptions;
+        site->figures.encoded += look.bytes;
         site->figures.size = operator->size;
         site->figures.ranks += (uint64_t)size;
-        site->figures.looking += looking;
+        site->figures.looking += look.seconds;
     }
     pthread_mutex_unlock(&lock);
     watched.site = site;
+    watched.faults = faults();
     watched.since = now(CLOCK_MONOTONIC);
 }
 
@@ -121,10 +158,18 @@ void lucid_reduce_look_done(void)
 {
     if (!watched.site) return;
     double spent = now(CLOCK_MONOTONIC) - watched.since;
+    uint64_t pages = faults() - watched.faults;
     pthread_mutex_lock(&lock);
     watched.site->figures.seconds += spent;
+    watched.site->figures.faults += pages;
     pthread_mutex_unlock(&lock);
     watched.site = NULL;
+}
+
+double lucid_reduce_faults_of(const struct lucid_reduction *reduction, int sort)
+{
+    const struct lucid_reduce_site *site = find(reduction, sort);
+    return site && site->figures.calls ? (double)site->figures.faults / (double)site->figures.calls : 0;
 }
 
 void lucid_reduce_not_declared(void)

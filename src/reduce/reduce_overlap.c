@@ -22,6 +22,7 @@ static struct seen {
     const char *name;
     uint64_t elements, calls;
     lucid_reduce_sample samples[LUCID_REDUCE_SAMPLES];
+    struct lucid_reduce_kept *kept[LUCID_REDUCE_SAMPLES];
 } table[LUCID_REDUCE_OVERLAPS];
 static int used;
 
@@ -79,15 +80,18 @@ static bool of_all_processes(MPI_Comm comm)
     return result == MPI_CONGRUENT || result == MPI_SIMILAR;
 }
 
-uint64_t *lucid_reduce_sample_of(const struct lucid_reduction *reduction, size_t elements, int *number)
+struct lucid_reduce_sampled lucid_reduce_sample_of(const struct lucid_reduction *reduction, size_t elements)
 {
-    if (elements < (size_t)64 * LUCID_REDUCE_WORDS || !of_all_processes(reduction->comm)) return NULL;
+    static uint64_t order;
+    const struct lucid_reduce_sampled none = {NULL, 0, NULL, 0};
+    if (elements < (size_t)64 * LUCID_REDUCE_WORDS || !of_all_processes(reduction->comm)) return none;
+    order++;
     struct seen *seen = find(reduction, elements);
-    if (!seen) return NULL;
-    uint64_t call = ++seen->calls;
-    *number = __builtin_ctzll(call);
-    bool wanted = (call & (call - 1)) == 0 && *number < LUCID_REDUCE_SAMPLES;
-    return wanted ? seen->samples[*number] : NULL;
+    if (!seen) return none;
+    const uint64_t call = ++seen->calls;
+    const int number = __builtin_ctzll(call);
+    if ((call & (call - 1)) != 0 || number >= LUCID_REDUCE_SAMPLES) return none;
+    return (struct lucid_reduce_sampled){seen->samples[number], number, &seen->kept[number], order};
 }
 
 /* The `k`th of the words of sample `number`, of `words` in the vector: somewhere in its share of them. */
@@ -115,12 +119,12 @@ void lucid_reduce_sample_block(uint64_t *sample, int number, const struct sparse
     }
 }
 
-static const struct seen *answering(const struct question *question)
+static const struct seen *answering(const struct lucid_reduce_place *asked, uint64_t elements)
 {
     for (const struct seen *s = table; s < table + used; s++) {
-        if (s->elements != question->elements) continue;
+        if (s->elements != elements) continue;
         const struct lucid_reduce_place place = lucid_reduce_place_of(s->address, s->name);
-        if (lucid_reduce_same_place(&place, &question->place)) return s;
+        if (lucid_reduce_same_place(&place, asked)) return s;
     }
     return NULL;
 }
@@ -169,9 +173,15 @@ int lucid_reduce_overlaps(struct lucid_reduce_overlap overlaps[LUCID_REDUCE_OVER
     PMPI_Bcast(&n, 1, MPI_INT, 0, MPI_COMM_WORLD);
     PMPI_Bcast(questions, n * (int)sizeof *questions, MPI_BYTE, 0, MPI_COMM_WORLD);
     for (int i = 0; i < n; i++) {
-        join(answering(&questions[i]), &all);
+        join(answering(&questions[i].place, questions[i].elements), &all);
         overlaps[i] = (struct lucid_reduce_overlap){.place = questions[i].place, .elements = questions[i].elements};
         if (rank == 0) conclude(&all, size, &overlaps[i]);
     }
-    return rank == 0 ? n : 0;
+    return n;
+}
+
+struct lucid_reduce_kept *lucid_reduce_kept_of(const struct lucid_reduce_place *place, uint64_t elements, int number)
+{
+    const struct seen *seen = answering(place, elements);
+    return seen ? seen->kept[number] : NULL;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * reduce_report.c: LUCID_SPARSE=measure at MPI_Finalize: the call sites of all processes in one file, sparse.json.
  *
- * The prediction compares what the library took with what the cost model says of the sparse form, with the rates measured on
- * MPI_COMM_WORLD and the overlap seen between processes, for each sort of vectors at a place.
+ * The prediction is made for each sort of vectors at a place: by what a call of it took with and without Lucid when it was run again
+ * (reduce_replay.c); where none was, it compares what the library took with what the cost model says of the sparse form, with the rates
+ * measured on MPI_COMM_WORLD and the overlap seen between processes.
  */
 #include <limits.h>
 #include <math.h>
@@ -28,6 +29,8 @@ struct record {
 /* Seconds of all calls of a place: in the library, and with Lucid. */
 struct prospect {
     double library, lucid;
+    double least;  /* were reading the inputs all that is to be done */
+    bool replayed; /* how `lucid` is known */
 };
 
 static struct record describe(const struct lucid_reduce_site *site)
@@ -76,7 +79,8 @@ static size_t add_up(struct record *records, size_t n)
 
 /* What a prediction is made with. */
 struct outlook {
-    const struct lucid_reduce_overlap *overlaps; /* as seen; NULL: at best, the same positions everywhere, and no agreement */
+    const struct lucid_reduce_replays *replays;
+    const struct lucid_reduce_overlap *overlaps; /* as seen */
     int n;
     double sharing; /* processes that share a processor */
     const struct sparse_parameters *parameters;
@@ -107,7 +111,6 @@ static struct sparse_estimate estimate_of(const struct record *record, const str
     struct sparse_estimate estimate = {.elements = f->elements / f->calls, .size = f->size, .ranks = (int)(f->ranks / f->calls),
                                        .commutative = true, .density = (double)f->exceptions / (double)f->elements, .growth = 1};
     struct lucid_reduce_overlap seen = overlap_of(record, outlook, estimate.elements);
-    if (!outlook->overlaps) estimate.growth = 0;
     if (seen.weight == 0 || f->exceptions == 0) return estimate;
     double size = (double)f->size, each = (double)f->encoded / (double)f->exceptions;
     estimate.growth = seen.growth;
@@ -116,18 +119,42 @@ static struct sparse_estimate estimate_of(const struct record *record, const str
     return estimate;
 }
 
-/* What the memory allows, as the call found it: all inputs are read, and, but at best, where the caches have them, results are written, a
- * Reduce's by one process. */
+/* Seconds for reading the inputs of a call, as it found them. */
+static double reading_of(const struct record *record, const struct outlook *outlook)
+{
+    return record->figures.looking / (double)record->figures.calls * outlook->sharing;
+}
+
+/* What the memory allows: all inputs are read, and results are written, a Reduce's by one process. */
 static double least_of(const struct record *record, const struct outlook *outlook)
 {
     double ranks = (double)record->figures.ranks / (double)record->figures.calls, written = outlook->sharing;
     if (record->kind == SPARSE_REDUCE) written = 1;
     if (record->kind == SPARSE_REDUCE_SCATTER) written /= ranks;
-    return record->figures.looking / (double)record->figures.calls * (outlook->sharing + (outlook->overlaps ? written : 0));
+    return reading_of(record, outlook) * (1 + written / outlook->sharing);
+}
+
+/* By what vectors of the same place and about the same sort took when they were run again. What else a call waits for, such as others that
+ * come late, stays; but not for as long as looking takes, after which processes come late that would not without. */
+static bool replayed_prospect(const struct record *record, double took, const struct outlook *outlook, struct prospect *prospect)
+{
+    const struct lucid_reduce_replayed *nearest = NULL;
+    for (int i = 0; i < outlook->replays->n; i++) {
+        const struct lucid_reduce_replayed *r = &outlook->replays->calls[i];
+        const int distance = lucid_reduce_sort_distance(r->sort, record->sort);
+        if (distance > 1 || !lucid_reduce_same_place(&r->place, &record->place)) continue;
+        if (!nearest || distance < lucid_reduce_sort_distance(nearest->sort, record->sort)) nearest = r;
+    }
+    if (!nearest) return false;
+    if (took <= 0) took = nearest->library; /* a nonblocking call */
+    const double reading = reading_of(record, outlook), waits = fmax(took - nearest->library - reading, 0);
+    const double library = fmin(took, nearest->library + waits);
+    *prospect = (struct prospect){library, waits + (library - waits) * nearest->lucid / nearest->library, reading, true};
+    return true;
 }
 
 /* Of one call of a sort. A Reduce's leaves are through before it is done, and a Reduce_scatter may be a Reduce and a Scatter, so that
- * their time is the mean. Dense vectors are taken for the library's: formulas cannot tell whether a dense form of ours is better. */
+ * their time is the mean. For the model dense vectors are taken for the library's: formulas cannot tell whether a dense form of ours is better. */
 static struct prospect prospect_of(const struct record *record, const struct outlook *outlook)
 {
     const enum sparse_kind kind = (enum sparse_kind)record->kind;
@@ -135,41 +162,52 @@ static struct prospect prospect_of(const struct record *record, const struct out
     const struct sparse_estimate estimate = estimate_of(record, outlook);
     const bool early = kind == SPARSE_REDUCE || kind == SPARSE_REDUCE_SCATTER;
     double took = early ? record->figures.seconds / (double)record->figures.calls : record->least;
+    struct prospect prospect;
+    if (replayed_prospect(record, took, outlook, &prospect)) return prospect;
     struct sparse_choice ours = sparse_choose(kind, false, &estimate, parameters, NULL);
     if (took <= 0) took = sparse_cost(SPARSE_LIBRARY, ours.algorithm, true, &estimate, parameters); /* a nonblocking call */
     bool is_short = estimate.elements * estimate.size < parameters->short_bytes, full = estimate.density >= sparse_full(estimate.size);
-    if (is_short || full) return (struct prospect){took, took};
+    if (is_short || full) return (struct prospect){took, took, is_short ? took : reading_of(record, outlook), false};
     double seconds = sparse_cost(ours.algorithm, ours.algorithm, false, &estimate, parameters);
-    if (outlook->overlaps) seconds += sparse_cost_of_asking(&estimate, parameters);
+    seconds += sparse_cost_of_asking(&estimate, parameters);
     seconds = fmax(seconds, least_of(record, outlook));
     bool pays = seconds * parameters->margin < took;
-    return (struct prospect){took, pays ? seconds : took};
+    return (struct prospect){took, pays ? seconds : took, reading_of(record, outlook), false};
 }
 
-/* Of all calls of the place of record `first`. */
-static double gain(const struct record *records, size_t n, const struct record *first, const struct outlook *outlook)
+/* Of all calls of a place: ratios of seconds, and the share of the calls whose prospect comes from a replay. */
+struct gain {
+    double predicted, bound, replayed;
+};
+
+static struct gain gain_of(const struct record *records, size_t n, const struct record *first, const struct outlook *outlook)
 {
-    struct prospect all = {0, 0};
+    struct prospect all = {0};
+    double calls = 0, replayed = 0;
     for (size_t i = 0; i < n; i++) {
         if (!same_place(first, &records[i])) continue;
         struct prospect one = prospect_of(&records[i], outlook);
-        all.library += (double)records[i].figures.calls * one.library;
-        all.lucid += (double)records[i].figures.calls * one.lucid;
+        const double times = (double)records[i].figures.calls;
+        all.library += times * one.library;
+        all.lucid += times * one.lucid;
+        all.least += times * one.least;
+        calls += times;
+        if (one.replayed) replayed += times;
     }
-    return all.lucid > 0 ? all.library / all.lucid : 1;
+    const double predicted = all.lucid > 0 ? all.library / all.lucid : 1, bound = all.least > 0 ? all.library / all.least : 1;
+    return (struct gain){predicted, fmax(predicted, bound), replayed / calls};
 }
 
 /* The place of record `first`, with all of its sorts. */
 static void write_site(struct lucid_json *json, const struct record *records, size_t n, const struct record *first,
-                       const struct outlook outlooks[2])
+                       const struct outlook *outlook)
 {
-    const struct outlook *outlook = &outlooks[0];
     const struct lucid_reduce_overlap seen = overlap_of(first, outlook, 0);
     struct record sum = *first;
     for (const struct record *more = first + 1; more < records + n; more++)
         if (same_place(first, more)) add(&sum, more);
     const struct lucid_reduce_figures *f = &sum.figures;
-    double predicted = gain(records, n, first, outlook), bound = gain(records, n, first, &outlooks[1]);
+    const struct gain gain = gain_of(records, n, first, outlook);
     lucid_json_open(json, NULL, '{');
     lucid_json_string(json, "call", sum.place.name);
     lucid_json_string(json, "object", sum.place.object);
@@ -183,8 +221,9 @@ static void write_site(struct lucid_json *json, const struct record *records, si
     lucid_json_uint(json, "encoded_bytes", f->encoded);
     if (seen.samples > 0) lucid_json_seconds(json, "union_share", seen.joined);
     lucid_json_seconds(json, "library_seconds", f->seconds);
-    lucid_json_seconds(json, "predicted_ratio", predicted);
-    lucid_json_seconds(json, "bound_ratio", bound > predicted ? bound : predicted);
+    lucid_json_seconds(json, "predicted_ratio", gain.predicted);
+    lucid_json_seconds(json, "bound_ratio", gain.bound);
+    lucid_json_seconds(json, "replayed_share", gain.replayed);
     lucid_json_close(json, '}');
 }
 
@@ -195,7 +234,7 @@ static bool is_first(const struct record *records, size_t i)
     return j == i;
 }
 
-static void write_file(const struct record *records, size_t n, uint64_t undeclared, const struct outlook outlooks[2])
+static void write_file(const struct record *records, size_t n, uint64_t undeclared, const struct outlook *outlook)
 {
     char path[PATH_MAX];
     struct lucid_outfile file;
@@ -207,7 +246,7 @@ static void write_file(const struct record *records, size_t n, uint64_t undeclar
     lucid_json_uint(&json, "format", 1);
     lucid_json_open(&json, "sites", '[');
     for (size_t i = 0; i < n; i++)
-        if (is_first(records, i)) write_site(&json, records, n, &records[i], outlooks);
+        if (is_first(records, i)) write_site(&json, records, n, &records[i], outlook);
     lucid_json_close(&json, ']');
     lucid_json_uint(&json, "undeclared_calls", undeclared);
     lucid_json_close(&json, '}');
@@ -270,6 +309,7 @@ void lucid_reduce_report(void)
 {
     static struct record mine[LUCID_REDUCE_SITES];
     static struct lucid_reduce_overlap overlaps[LUCID_REDUCE_OVERLAPS];
+    static struct lucid_reduce_replays replays;
     struct sparse_parameters parameters;
     int n = 0, rank, size;
     size_t total = 0;
@@ -286,7 +326,8 @@ void lucid_reduce_report(void)
     const double processes = sharing();
     const struct sparse_parameters parts = shared(parameters, processes);
     const int known = lucid_reduce_overlaps(overlaps);
-    const struct outlook outlooks[2] = {{overlaps, known, processes, &parts}, {NULL, 0, processes, &parameters}};
-    if (all) write_file(all, add_up(all, total), undeclared, outlooks);
+    if (world) lucid_reduce_replay(world, overlaps, known, &replays);
+    const struct outlook outlook = {&replays, overlaps, known, processes, &parts};
+    if (all) write_file(all, add_up(all, total), undeclared, &outlook);
     free(all);
 }

@@ -98,7 +98,7 @@ bool lucid_reduce_counts(const struct lucid_reduction *reduction, int size, size
     return *counts != NULL;
 }
 
-static enum sparse_status create(const struct sparse_call *call, struct lucid_reduce_comm *own, struct sparse_collective **run)
+enum sparse_status lucid_reduce_create(const struct sparse_call *call, struct lucid_reduce_comm *own, struct sparse_collective **run)
 {
     pthread_mutex_lock(&own->lock);
     own->asked++;
@@ -108,7 +108,7 @@ static enum sparse_status create(const struct sparse_call *call, struct lucid_re
 }
 
 /* Between two steps the communicator's nonblocking calls may go on. */
-static enum sparse_status go_on(struct lucid_reduce_comm *own, struct sparse_collective *run, struct sparse_outcome *outcome)
+enum sparse_status lucid_reduce_go_on(struct lucid_reduce_comm *own, struct sparse_collective *run, struct sparse_outcome *outcome)
 {
     enum sparse_status status = SPARSE_PENDING;
     while (status == SPARSE_PENDING) {
@@ -148,9 +148,9 @@ static bool run(const struct lucid_reduction *reduction, size_t *counts, const s
     if (!own) return false;
     lucid_reduce_describe(reduction, own, counts, operator, 0, &call);
     call.blocking = true;
-    enum sparse_status status = create(&call, own, &collective);
+    enum sparse_status status = lucid_reduce_create(&call, own, &collective);
     if (status == SPARSE_NOT_OURS) lucid_reduce_again_unseen(reduction, operator, own);
-    if (status == SPARSE_PENDING) status = go_on(own, collective, &outcome);
+    if (status == SPARSE_PENDING) status = lucid_reduce_go_on(own, collective, &outcome);
     if (status == SPARSE_NOT_OURS) {
         if (outcome.left) passed_on = own;
         return false;

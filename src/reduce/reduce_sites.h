@@ -23,6 +23,7 @@ struct lucid_reduce_figures {
     uint64_t size;    /* of an element; the last call's */
     uint64_t ranks;   /* added up over the calls */
     double seconds;   /* in the library, of blocking calls */
+    uint64_t faults;  /* of pages, meanwhile: new memory, that the library takes and gives back in every call */
     double looking;   /* seconds of a processor for encoding the inputs, by all processes at once as in a reduction */
 };
 
@@ -43,8 +44,16 @@ extern LUCID_INTERNAL struct lucid_reduce_site lucid_reduce_sites[LUCID_REDUCE_S
 enum { LUCID_REDUCE_SAMPLES = 8, LUCID_REDUCE_WORDS = 64, LUCID_REDUCE_OVERLAPS = 64 };
 typedef uint64_t lucid_reduce_sample[LUCID_REDUCE_WORDS];
 
-/* The sample that this call is to fill; NULL: none. *number: which words are to go into it. By one thread at a time. */
-LUCID_INTERNAL uint64_t *lucid_reduce_sample_of(const struct lucid_reduction *reduction, size_t elements, int *number);
+/* What is to be done with a call's exceptions beside counting them. */
+struct lucid_reduce_kept;
+struct lucid_reduce_sampled {
+    uint64_t *sample; /* to be filled; NULL: nothing is */
+    int number;       /* which words are to go into it */
+    struct lucid_reduce_kept **kept; /* where the call may be kept */
+    uint64_t order;   /* of the calls on communicators of all processes, this one's number at this process */
+};
+/* By one thread at a time. */
+LUCID_INTERNAL struct lucid_reduce_sampled lucid_reduce_sample_of(const struct lucid_reduction *reduction, size_t elements);
 /* Puts words of block `index`, which has just been encoded as `message`, into a sample. */
 LUCID_INTERNAL void lucid_reduce_sample_block(uint64_t *sample, int number, const struct sparse_layout *layout, size_t index,
                                               const void *message);
@@ -56,8 +65,53 @@ struct lucid_reduce_overlap {
     double growth, weight;  /* of unions (sparse_model.h), and by how many elements that shows; 0: nothing is known */
     double joined, samples; /* share of the elements that stand out at any process, and in how many calls that was seen */
 };
-/* Collective over MPI_COMM_WORLD: rank 0 gets all that are known there. Returns how many, 0 elsewhere. */
+/* Collective over MPI_COMM_WORLD: all get the places that rank 0 knows, and rank 0 what is known of them. Returns how many. */
 LUCID_INTERNAL int lucid_reduce_overlaps(struct lucid_reduce_overlap overlaps[LUCID_REDUCE_OVERLAPS]);
+
+/* A call of which this process has kept the input, in the core's form, to run it again at MPI_Finalize (reduce_kept.c). */
+struct lucid_reduce_kept {
+    struct lucid_reduction reduction; /* without its buffers; `counts` is a copy */
+    struct sparse_operator operator;
+    uint64_t order;                   /* of the program's calls on communicators of all processes, this one's number at this process */
+    size_t elements, bytes, room;     /* of the whole vector; of the message; of its memory */
+    uint64_t exceptions;
+    char *message;                    /* all blocks of a layout of one part */
+};
+
+/* Begins to keep a call; NULL: not this one, or nothing is to be kept. By one thread at a time. `order` as above. */
+LUCID_INTERNAL struct lucid_reduce_kept *lucid_reduce_keep(const struct lucid_reduction *reduction, size_t elements,
+                                                           const struct sparse_operator *operator, uint64_t order);
+/* Adds the next of its blocks. false: there is no more memory for it, and nothing of it is left. */
+LUCID_INTERNAL bool lucid_reduce_keep_block(struct lucid_reduce_kept *kept, const void *message, size_t bytes);
+LUCID_INTERNAL void lucid_reduce_kept_free(struct lucid_reduce_kept *kept);
+/* Writes the vector. */
+LUCID_INTERNAL void lucid_reduce_kept_restore(const struct lucid_reduce_kept *kept, void *vector);
+
+/* The call of a place that is to fill sample `number`, if it is kept; else NULL. */
+LUCID_INTERNAL struct lucid_reduce_kept *lucid_reduce_kept_of(const struct lucid_reduce_place *place, uint64_t elements, int number);
+
+/* What a call took when it was run again: seconds until all processes were through, in the library and with Lucid. */
+struct lucid_reduce_replayed {
+    struct lucid_reduce_place place;
+    int sort; /* of the mean of the processes' inputs */
+    double library, lucid;
+};
+enum { LUCID_REDUCE_REPLAYS = 128 };
+struct lucid_reduce_replays {
+    struct lucid_reduce_replayed calls[LUCID_REDUCE_REPLAYS];
+    int n;
+};
+/* Collective over MPI_COMM_WORLD, whose `world` is: runs calls of the places again that all processes have kept. */
+LUCID_INTERNAL void lucid_reduce_replay(struct lucid_reduce_comm *world, const struct lucid_reduce_overlap *overlaps, int n,
+                                        struct lucid_reduce_replays *replays);
+
+/* Page faults in a call of a place and sort, in the library, at this process; on average. */
+LUCID_INTERNAL double lucid_reduce_faults_of(const struct lucid_reduction *reduction, int sort);
+
+/* The sort of a vector: by its bytes and the share of its exceptions, in powers of two. */
+LUCID_INTERNAL int lucid_reduce_sort(uint64_t elements, uint64_t size, uint64_t exceptions);
+/* How far one sort of the same length is from another, in powers of two of that share; INT_MAX: they are not as long. */
+LUCID_INTERNAL int lucid_reduce_sort_distance(int one, int other);
 
 /* Calls whose operator is the program's own and not declared element-wise: nobody can look at those. */
 LUCID_INTERNAL uint64_t lucid_reduce_undeclared(void);

@@ -21,7 +21,7 @@ def test_measure_looks_and_changes_nothing(lucid, tmp_path):
     assert (site["call"], site["object"], site["calls"], site["ranks"]) == ("MPI_Allreduce", "cli_tally", 30, 3)
     assert (site["elements"], site["element_bytes"], site["exceptions"]) == (30 * 200000, 8, 30 * 200)
     assert 0 < site["encoded_bytes"] < 0.01 * 30 * 200000 * 8
-    assert site["bound_ratio"] >= site["predicted_ratio"] >= 1
+    assert site["bound_ratio"] >= site["predicted_ratio"] > 0 and site["replayed_share"] == 1
     assert site["library_seconds"] > 0
     shown = lucid("show", "lucid-report")
     line = [words for words in map(str.split, shown.out.splitlines()) if words[:1] == ["MPI_Allreduce"]]
@@ -34,14 +34,16 @@ def test_measure_looks_and_changes_nothing(lucid, tmp_path):
 
 def test_measure_tells_sorts_of_vectors_apart(lucid, tmp_path):
     """A place that is called with thin and with full vectors gains what the thin ones gain: a mean of them would be too dense."""
-    done = lucid("run", "--sparse=measure", "-n", "2", built("cli_swing"))
+    done = lucid("run", "--sparse=measure", "-n", "2", built("cli_swing"), env={"LUCID_REPLAY": "0"})
     assert done.code == 0
     found = json.loads((tmp_path / "lucid-report" / "sparse.json").read_text())
     assert found["undeclared_calls"] == 2 * 3
     swing, full = sorted(found["sites"], key=lambda site: site["exceptions"] / site["elements"])
     assert (swing["calls"], full["calls"]) == (2 * 20, 2 * 10) and 0.4 < swing["exceptions"] / swing["elements"] < 0.6
-    assert full["predicted_ratio"] == full["bound_ratio"] == 1 < swing["bound_ratio"]
+    assert full["predicted_ratio"] == 1 <= swing["predicted_ratio"] <= swing["bound_ratio"]
+    assert full["replayed_share"] == swing["replayed_share"] == 0
     shown = lucid("show", "lucid-report").out
+    assert shown.count("  ~") == 2  # by the model alone
     assert "6 calls with operators of the program's own were not looked at" in shown
     assert "MPI_Reduce_scatter_block  " in shown
 
@@ -61,6 +63,27 @@ def test_measure_tells_how_positions_overlap(lucid, tmp_path):
     assert line[0][2:9] == ["12", "4.19", "MB", "25", "%", "100", "%"]
     shown = {site["call"]: site["union"] for site in json.loads(lucid("show", "lucid-report", "--format", "json").out)["reductions"]["sites"]}
     assert shown == pytest.approx(union)
+
+
+def sites_of(directory):
+    return json.loads((directory / "sparse.json").read_text())["sites"]
+
+
+def test_measure_runs_calls_again_that_all_ranks_have_kept(lucid, tmp_path):
+    """And only those. That is after the program's last call: its output and its traffic stay as they are."""
+    plain = lucid("run", "-o", "plain", "-n", "4", built("cli_replay"))
+    model = lucid("run", "--sparse=measure", "-o", "model", "-n", "4", built("cli_replay"), env={"LUCID_REPLAY": "0"})
+    again = lucid("run", "--sparse=measure", "-o", "again", "-n", "4", built("cli_replay"))
+    assert plain.code == model.code == again.code == 0 and plain.out == model.out == again.out and plain.out.strip()
+    traffic = [package.load(tmp_path / name / "run.json").total() for name in ("plain", "model", "again")]
+    assert traffic[0] == traffic[1] == traffic[2]
+    assert {site["replayed_share"] for site in sites_of(tmp_path / "model")} == {0}
+    shares = {}
+    for site in sites_of(tmp_path / "again"):
+        if site["elements"] > 12:  # not the last one, of a single element
+            shares.setdefault(site["call"], set()).add(site["replayed_share"])
+    assert shares == {"MPI_Allreduce": {1}, "MPI_Reduce": {1}, "MPI_Reduce_scatter": {1}, "MPI_Iallreduce": {1},
+                      "MPI_Exscan": {1}, "MPI_Scan": {0}, "MPI_Reduce_scatter_block": {0}}
 
 
 def test_measure_of_a_program_without_reductions(lucid):
