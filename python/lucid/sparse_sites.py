@@ -74,7 +74,8 @@ def _site(entry) -> Site:
 def cells(site: Site) -> Tuple[str, ...]:
     """A place as the tables have it, under HEADS."""
     return (site.call, units.plain(site.where), str(site.calls), units.size(site.vector), _share(site.density),
-            "?" if site.union is None else _share(site.union), _share(site.encoded), ("" if site.replayed >= 0.5 else "~") + f"{site.predicted:.2f}", f"{site.bound:.2f}")
+            "?" if site.union is None else _share(site.union), _share(site.encoded),
+            ("" if site.replayed >= 0.5 else "~") + f"{site.predicted:.2f}", f"{site.bound:.2f}")
 
 
 def _share(value: float) -> str:

@@ -8,11 +8,16 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "reduce_sites.h"
 
-enum { ROOM = 64 * 1024 * 1024 }; /* bytes that a process keeps */
-static _Atomic size_t taken;
+/* Mapped, not allocated: what an allocator is given back changes how it gets memory later, and with it the library's times. Of the bytes that
+ * a process may keep only those are resident that it does. One call at a time adds to them. */
+enum { ROOM = 64 * 1024 * 1024, ALIGNED = 64 };
+static char *memory;
+static size_t used;
+static atomic_flag busy = ATOMIC_FLAG_INIT;
 
 static bool named(MPI_Datatype type)
 {
@@ -37,51 +42,63 @@ static bool may_be_kept(const struct lucid_reduction *reduction, size_t elements
     return lucid_reduce_predefined(reduction->op) && named(reduction->type) && is_ordered(reduction->comm);
 }
 
-struct lucid_reduce_kept *lucid_reduce_keep(const struct lucid_reduction *reduction, size_t elements,
-                                            const struct sparse_operator *operator, uint64_t order)
+static void free_kept(struct lucid_reduce_kept *kept)
 {
-    int size;
-    if (!may_be_kept(reduction, elements, operator)) return NULL;
+    free((void *)(uintptr_t)kept->reduction.counts);
+    free(kept);
+}
+
+/* NULL: there is no memory. */
+static struct lucid_reduce_kept *begin(const struct lucid_reduction *reduction, size_t elements, const struct sparse_operator *operator,
+                                       uint64_t order)
+{
+    int size, *counts = NULL;
     struct lucid_reduce_kept *kept = calloc(1, sizeof *kept);
-    if (!kept) return NULL;
+    if (!memory) {
+        char *mapped = mmap(NULL, ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (mapped != MAP_FAILED) memory = mapped;
+    }
+    PMPI_Comm_size(reduction->comm, &size);
+    if (reduction->counts) counts = malloc((size_t)size * sizeof *counts);
+    if (!kept || !memory || used >= ROOM || (reduction->counts && !counts)) {
+        free(counts);
+        free(kept);
+        return NULL;
+    }
+    if (counts) memcpy(counts, reduction->counts, (size_t)size * sizeof *counts);
     *kept = (struct lucid_reduce_kept){.reduction = *reduction, .operator = *operator, .order = order, .elements = elements};
     kept->reduction.input = kept->reduction.output = NULL;
     kept->reduction.in_place = kept->reduction.output_in_place = false;
-    if (!reduction->counts) return kept;
-    PMPI_Comm_size(reduction->comm, &size);
-    int *counts = malloc((size_t)size * sizeof *counts);
-    if (counts) memcpy(counts, reduction->counts, (size_t)size * sizeof *counts);
     kept->reduction.counts = counts;
-    if (counts) return kept;
-    lucid_reduce_kept_free(kept);
-    return NULL;
+    kept->message = memory + used;
+    return kept;
+}
+
+struct lucid_reduce_kept *lucid_reduce_keep(const struct lucid_reduction *reduction, size_t elements,
+                                            const struct sparse_operator *operator, uint64_t order)
+{
+    if (!may_be_kept(reduction, elements, operator) || atomic_flag_test_and_set(&busy)) return NULL;
+    struct lucid_reduce_kept *kept = begin(reduction, elements, operator, order);
+    if (!kept) atomic_flag_clear(&busy);
+    return kept;
 }
 
 bool lucid_reduce_keep_block(struct lucid_reduce_kept *kept, const void *message, size_t bytes)
 {
-    if (kept->bytes + bytes > kept->room) {
-        const size_t room = 2 * (kept->bytes + bytes), more = room - kept->room;
-        char *moved = atomic_fetch_add(&taken, more) + more <= ROOM ? realloc(kept->message, room) : NULL;
-        if (!moved) {
-            atomic_fetch_sub(&taken, more);
-            lucid_reduce_kept_free(kept);
-            return false;
-        }
-        kept->message = moved;
-        kept->room = room;
+    if (kept->message + kept->bytes + bytes > memory + ROOM) {
+        free_kept(kept);
+        atomic_flag_clear(&busy);
+        return false;
     }
     memcpy(kept->message + kept->bytes, message, bytes);
     kept->bytes += bytes;
     return true;
 }
 
-void lucid_reduce_kept_free(struct lucid_reduce_kept *kept)
+void lucid_reduce_keep_done(struct lucid_reduce_kept *kept)
 {
-    if (!kept) return;
-    atomic_fetch_sub(&taken, kept->room);
-    free((void *)(uintptr_t)kept->reduction.counts);
-    free(kept->message);
-    free(kept);
+    used += (kept->bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
+    atomic_flag_clear(&busy);
 }
 
 void lucid_reduce_kept_restore(const struct lucid_reduce_kept *kept, void *vector)

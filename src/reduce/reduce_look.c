@@ -93,44 +93,44 @@ static struct lucid_reduce_kept *keep(struct lucid_reduce_kept *kept, const void
     return there ? kept : NULL;
 }
 
-static bool encode_all(const struct sparse_operator *operator, const void *input, size_t count,
-                       const struct lucid_reduce_sampled *to, struct lucid_reduce_kept **kept, struct look *look)
+static bool encode_all(const struct lucid_reduction *reduction, size_t count, const struct sparse_operator *operator,
+                       const struct lucid_reduce_sampled *to, struct look *look)
 {
+    const char *input = reduction->in_place ? reduction->output : reduction->input;
+    struct lucid_reduce_kept *kept = NULL;
     struct sparse_layout layout;
     sparse_layout_init(&layout, operator, count, 1);
     void *scratch = atomic_exchange(&spare, NULL);
     if (!scratch) scratch = malloc(ROOM);
     if (!scratch) return false;
+    if (to->kept) kept = lucid_reduce_keep(reduction, count, operator, to->order);
     look->seconds = -now(CLOCK_THREAD_CPUTIME_ID);
     for (size_t i = 0; i < layout.blocks; i++) {
-        const char *from = (const char *)input + sparse_layout_start(&layout, i) * operator->size;
-        const size_t bytes = sparse_encode(&layout, i, 1, from, false, scratch, &look->tally);
+        const char *block = input + sparse_layout_start(&layout, i) * operator->size;
+        const size_t bytes = sparse_encode(&layout, i, 1, block, false, scratch, &look->tally);
         look->bytes += bytes;
         if (to->sample) lucid_reduce_sample_block(to->sample, to->number, &layout, i, scratch);
-        if (*kept) *kept = keep(*kept, scratch, bytes, look);
+        if (kept) kept = keep(kept, scratch, bytes, look);
     }
     look->seconds += now(CLOCK_THREAD_CPUTIME_ID);
     free(atomic_exchange(&spare, scratch));
+    if (!kept) return true;
+    kept->exceptions = look->tally.exceptions;
+    lucid_reduce_keep_done(kept);
+    *to->kept = kept;
     return true;
 }
 
 void lucid_reduce_look(const struct lucid_reduction *reduction, size_t count, const struct sparse_operator *operator)
 {
     struct look look = {.bytes = 0};
-    struct lucid_reduce_kept *kept = NULL;
     int size = 0;
     if (count == 0) return;
     PMPI_Comm_size(reduction->comm, &size);
     pthread_mutex_lock(&lock);
     const struct lucid_reduce_sampled to = lucid_reduce_sample_of(reduction, count);
     pthread_mutex_unlock(&lock);
-    if (to.kept) kept = lucid_reduce_keep(reduction, count, operator, to.order);
-    if (!encode_all(operator, reduction->in_place ? reduction->output : reduction->input, count, &to, &kept, &look)) {
-        lucid_reduce_kept_free(kept);
-        return;
-    }
-    if (kept) kept->exceptions = look.tally.exceptions;
-    if (kept) *to.kept = kept;
+    if (!encode_all(reduction, count, operator, &to, &look)) return;
     const int sort = lucid_reduce_sort(count, operator->size, look.tally.exceptions);
     pthread_mutex_lock(&lock);
     struct lucid_reduce_site *site = find(reduction, sort);

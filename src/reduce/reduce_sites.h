@@ -73,17 +73,17 @@ struct lucid_reduce_kept {
     struct lucid_reduction reduction; /* without its buffers; `counts` is a copy */
     struct sparse_operator operator;
     uint64_t order;                   /* of the program's calls on communicators of all processes, this one's number at this process */
-    size_t elements, bytes, room;     /* of the whole vector; of the message; of its memory */
+    size_t elements, bytes;           /* of the whole vector; of the message */
     uint64_t exceptions;
     char *message;                    /* all blocks of a layout of one part */
 };
 
-/* Begins to keep a call; NULL: not this one, or nothing is to be kept. By one thread at a time. `order` as above. */
+/* Begins to keep a call; NULL: not this one. Ends with _done(), or a block for which there is no room. `order` as above. */
 LUCID_INTERNAL struct lucid_reduce_kept *lucid_reduce_keep(const struct lucid_reduction *reduction, size_t elements,
                                                            const struct sparse_operator *operator, uint64_t order);
-/* Adds the next of its blocks. false: there is no more memory for it, and nothing of it is left. */
+/* Adds the next of its blocks. False: there is no more room, and nothing of it is left. */
 LUCID_INTERNAL bool lucid_reduce_keep_block(struct lucid_reduce_kept *kept, const void *message, size_t bytes);
-LUCID_INTERNAL void lucid_reduce_kept_free(struct lucid_reduce_kept *kept);
+LUCID_INTERNAL void lucid_reduce_keep_done(struct lucid_reduce_kept *kept);
 /* Writes the vector. */
 LUCID_INTERNAL void lucid_reduce_kept_restore(const struct lucid_reduce_kept *kept, void *vector);
 

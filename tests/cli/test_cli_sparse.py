@@ -86,6 +86,14 @@ def test_measure_runs_calls_again_that_all_ranks_have_kept(lucid, tmp_path):
                       "MPI_Exscan": {1}, "MPI_Scan": {0}, "MPI_Reduce_scatter_block": {0}}
 
 
+def test_what_is_too_much_to_keep_is_left(lucid, tmp_path):
+    """Three of the five calls have room; a call of their sort is run again all the same."""
+    done = lucid("run", "--sparse=measure", "-n", "2", built("cli_replay"), "more", env={"LUCID_REPLAY": "1"})
+    assert done.code == 0 and not any(line.startswith("lucid: ") and "error" in line for line in done.err.splitlines())
+    long = [site for site in sites_of(tmp_path / "lucid-report") if site["elements"] == 2 * 16 * (2 << 20)]
+    assert [(site["call"], site["replayed_share"]) for site in long] == [("MPI_Allreduce", 1)]
+
+
 def test_measure_of_a_program_without_reductions(lucid):
     assert lucid("run", "--sparse=measure", "-n", "2", built("cli_ring")).code == 0
     assert "reductions\n  no call was looked at\n" in lucid("show", "lucid-report").out

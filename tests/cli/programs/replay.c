@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * replay.c: reductions of which the inputs can be kept, and some that cannot be run again: at places that are not the same at
- * all ranks, of some ranks. All in three rounds; the communicators are gone in the end.
+ * all ranks, of some ranks. All in three rounds; the communicators are gone in the end. With an argument: and more than is kept.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -27,6 +27,18 @@ static void crossed(int rank)
     void (*const places[2])(MPI_Op op) = {here, there};
     places[rank == 0](MPI_SUM);
     places[rank != 0](MPI_MAX);
+}
+
+/* Full vectors, of which each of the calls that may be kept has 16 MiB. */
+static void more_than_is_kept(void)
+{
+    enum { LONG = 2 << 20 };
+    double *full = malloc(LONG * sizeof *full), *result = malloc(LONG * sizeof *result);
+    if (!full || !result) abort();
+    for (int i = 0; i < LONG; i++) full[i] = 1.0 / (i + 1);
+    for (int i = 0; i < 16; i++) MPI_Allreduce(full, result, LONG, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    free(full);
+    free(result);
 }
 
 int main(int argc, char **argv)
@@ -63,6 +75,7 @@ int main(int argc, char **argv)
     }
     double all;
     MPI_Reduce(&sum, &all, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (argc > 1) more_than_is_kept();
     if (rank == 0) printf("%.0f\n", all);
     free(counts);
     MPI_Comm_free(&half);
