@@ -179,8 +179,10 @@ bool lucid_reduce_is_ours(const struct lucid_reduction *reduction, struct lucid_
         else if (!lucid_reduce_predefined(reduction->op) && !lucid_op_declared(reduction->op)) lucid_reduce_not_declared();
         return false;
     }
-    size_t least = (lucid_params()->sparse_short + operator->size - 1) / operator->size;
-    if (known && (*elements >= least || lucid_params()->sparse_always)) return true;
+    if (known) { /* a pair that is not known has no size */
+        const size_t least = (lucid_params()->sparse_short + operator->size - 1) / operator->size;
+        if (*elements >= least || lucid_params()->sparse_always) return true;
+    }
     passed++;
     return false;
 }

@@ -1,23 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Tests of the wrappers and of the pmpi source, which counts what they report.
-include(CheckSymbolExists)
-find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
-set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_C)
-check_symbol_exists(MPI_Isendrecv mpi.h LUCID_TEST_ISENDRECV)
-check_symbol_exists(MPI_Psend_init mpi.h LUCID_TEST_PSEND)
-check_symbol_exists(MPI_Bcast_init mpi.h LUCID_TEST_MPI_BCAST_INIT)
-check_symbol_exists(MPIX_Bcast_init "mpi.h;mpi-ext.h" LUCID_TEST_MPIX_BCAST_INIT)
-check_symbol_exists(MPI_Send_c mpi.h LUCID_TEST_SEND_C)
-unset(CMAKE_REQUIRED_LIBRARIES)
-
-set(pmpi_definitions $<$<BOOL:${LUCID_TEST_ISENDRECV}>:TEST_HAS_ISENDRECV> $<$<BOOL:${LUCID_TEST_PSEND}>:TEST_HAS_PSEND>
-    $<$<BOOL:${LUCID_TEST_SEND_C}>:TEST_HAS_LARGE_COUNTS>)
-if(LUCID_TEST_MPI_BCAST_INIT)
-  list(APPEND pmpi_definitions TEST_PERSISTENT=MPI_)
-elseif(LUCID_TEST_MPIX_BCAST_INIT)
-  list(APPEND pmpi_definitions TEST_PERSISTENT=MPIX_)
-endif()
-
 # Linked with liblucid, and the same program with liblucid preloaded only.
 function(lucid_add_pmpi_test NAME)
   cmake_parse_arguments(T "" "LANGUAGE" "SOURCES;NP;PRELOAD_NP;ENV" ${ARGN})
