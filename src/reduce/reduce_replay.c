@@ -8,7 +8,6 @@
  */
 #include <malloc.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../sparse/sparse_state.h"
@@ -26,13 +25,6 @@ struct replay {
     double seconds[2][ROUNDS]; /* the library's, Lucid's */
     bool failed;
 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* An allocator that was given long vectors back keeps them for the next ones, and the library's own memory is not new in every call any
  * more, as it may have been in the program: page faults there for half of a vector and more say so. (glibc's threshold grows with what is
@@ -116,10 +108,10 @@ static void run_once(struct replay *replay, int round)
 {
     for (int turn = 0; turn < 2; turn++) {
         PMPI_Barrier(replay->world->comm);
-        const double since = now();
+        const double since = PMPI_Wtime();
         if (turn == 0) library(replay);
         else with_lucid(replay);
-        replay->seconds[turn][round] = now() - since;
+        replay->seconds[turn][round] = PMPI_Wtime() - since;
     }
 }
 
@@ -142,7 +134,7 @@ static bool run_in_turns(struct replay *replay, double until, struct lucid_reduc
     int n = 0, more = 1, failed = 0, any = 0;
     while (more && n < ROUNDS) {
         for (int i = 0; i < BATCH; i++) run_once(replay, n++);
-        more = now() < until;
+        more = PMPI_Wtime() < until;
         PMPI_Bcast(&more, 1, MPI_INT, 0, comm);
     }
     failed = replay->failed;
@@ -212,7 +204,7 @@ static int replay_place(struct lucid_reduce_comm *world, const struct lucid_redu
     for (int number = LUCID_REDUCE_SAMPLES - 1; number >= 0 && n < LUCID_REDUCE_REPLAYS; number--) {
         struct lucid_reduce_kept *kept = lucid_reduce_kept_of(&place->place, place->elements, number);
         uint64_t exceptions;
-        const double since = now();
+        const double since = PMPI_Wtime();
         int more = since < end;
         PMPI_Bcast(&more, 1, MPI_INT, 0, world->comm);
         if (!more) return n;
@@ -230,7 +222,7 @@ void lucid_reduce_replay(struct lucid_reduce_comm *world, const struct lucid_red
 {
     int seconds = lucid_params()->replay;
     PMPI_Bcast(&seconds, 1, MPI_INT, 0, world->comm);
-    const double end = now() + seconds;
+    const double end = PMPI_Wtime() + seconds;
     replays->n = 0;
     if (seconds == 0) return;
     for (int i = 0; i < n; i++) replays->n = replay_place(world, &overlaps[i], end, n - i, replays->calls, replays->n);

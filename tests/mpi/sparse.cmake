@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Sparse reductions inside MPI programs: by the component of Open MPI, by the preloaded library, and by nobody.
+set(mpi mpi${LUCID_UNIT_SUFFIX})
 add_executable(sparse_calls sparse_calls.c sparse_calls_mpi.c)
 target_include_directories(sparse_calls PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
 target_compile_definitions(sparse_calls PRIVATE ${pmpi_definitions} _GNU_SOURCE)
@@ -13,8 +14,8 @@ function(lucid_add_sparse_mpi_test NAME)
     set(command env LD_PRELOAD=$<TARGET_FILE:lucid> $<TARGET_FILE:sparse_calls>)
   endif()
   foreach(np ${T_NP})
-    add_test(NAME mpi${LUCID_UNIT_SUFFIX}.${NAME}.np${np} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np} ${command})
-    set_tests_properties(mpi${LUCID_UNIT_SUFFIX}.${NAME}.np${np} PROPERTIES LABELS "mpi;sparse" TIMEOUT 300 SKIP_RETURN_CODE 77 PROCESSORS 2
+    add_test(NAME ${mpi}.${NAME}.np${np} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np} ${command})
+    set_tests_properties(${mpi}.${NAME}.np${np} PROPERTIES LABELS "mpi;sparse" TIMEOUT 300 SKIP_RETURN_CODE 77 PROCESSORS 2
                          ENVIRONMENT "${LUCID_MPI_TEST_ENV};${T_ENV}")
   endforeach()
 endfunction()
@@ -43,8 +44,8 @@ target_link_libraries(sparse_again PRIVATE MPI::MPI_C ${CMAKE_DL_LIBS})
 
 function(lucid_add_sparse_again_test NAME)
   foreach(np 1 2 3 5)
-    add_test(NAME mpi${LUCID_UNIT_SUFFIX}.${NAME}.np${np} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np} env ${ARGN} $<TARGET_FILE:sparse_again>)
-    set_tests_properties(mpi${LUCID_UNIT_SUFFIX}.${NAME}.np${np} PROPERTIES LABELS "mpi;sparse" TIMEOUT 120 PROCESSORS 2 ENVIRONMENT "${LUCID_MPI_TEST_ENV}")
+    add_test(NAME ${mpi}.${NAME}.np${np} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np} env ${ARGN} $<TARGET_FILE:sparse_again>)
+    set_tests_properties(${mpi}.${NAME}.np${np} PROPERTIES LABELS "mpi;sparse" TIMEOUT 120 PROCESSORS 2 ENVIRONMENT "${LUCID_MPI_TEST_ENV}")
   endforeach()
 endfunction()
 
@@ -65,9 +66,9 @@ endif()
 
 function(lucid_add_sparse_nonblocking_test NAME)
   foreach(np 1 2 3 5)
-    add_test(NAME mpi${LUCID_UNIT_SUFFIX}.${NAME}.np${np} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np}
+    add_test(NAME ${mpi}.${NAME}.np${np} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np}
              env LD_PRELOAD=$<TARGET_FILE:lucid> $<TARGET_FILE:sparse_nonblocking>)
-    set_tests_properties(mpi${LUCID_UNIT_SUFFIX}.${NAME}.np${np} PROPERTIES LABELS "mpi;sparse" TIMEOUT 120 SKIP_RETURN_CODE 77 PROCESSORS 2
+    set_tests_properties(${mpi}.${NAME}.np${np} PROPERTIES LABELS "mpi;sparse" TIMEOUT 120 SKIP_RETURN_CODE 77 PROCESSORS 2
                          ENVIRONMENT "${LUCID_MPI_TEST_ENV};LUCID_SPARSE=on;${ARGN}")
   endforeach()
 endfunction()
@@ -81,7 +82,7 @@ lucid_add_sparse_nonblocking_test(sparse_nonblocking_off SPARSE_THREADS=1 SPARSE
 if(TARGET mca_coll_sparse)
   foreach(np 2 3 5)
     foreach(how "" "_threads")
-      set(name mpi${LUCID_UNIT_SUFFIX}.sparse_nonblocking_component${how}.np${np})
+      set(name ${mpi}.sparse_nonblocking_component${how}.np${np})
       add_test(NAME ${name} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np} $<TARGET_FILE:sparse_nonblocking>)
       set_tests_properties(${name} PROPERTIES LABELS "mpi;sparse" TIMEOUT 120 SKIP_RETURN_CODE 77 PROCESSORS 2 ENVIRONMENT
                            "${LUCID_MPI_TEST_ENV};${component};SPARSE_FIRST=1;$<$<BOOL:${how}>:SPARSE_THREADS=1>")
@@ -114,7 +115,7 @@ target_link_libraries(reduce_fortran PRIVATE reduce_fortran_shim)
 function(lucid_add_reduce_test NAME)
   cmake_parse_arguments(T "" "" "NP;COMMAND;ENV" ${ARGN})
   foreach(np ${T_NP})
-    set(name mpi${LUCID_UNIT_SUFFIX}.sparse_preload_${NAME}.np${np})
+    set(name ${mpi}.sparse_preload_${NAME}.np${np})
     add_test(NAME ${name} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np} env LD_PRELOAD=$<TARGET_FILE:lucid> ${T_COMMAND})
     set_tests_properties(${name} PROPERTIES LABELS "mpi;sparse" TIMEOUT 60 SKIP_RETURN_CODE 77 PROCESSORS 2
                          ENVIRONMENT "${LUCID_MPI_TEST_ENV};LUCID_SPARSE=on;${T_ENV}")
@@ -161,9 +162,7 @@ target_link_libraries(reduce_types PRIVATE MPI::MPI_C ${CMAKE_DL_LIBS})
 lucid_add_reduce_test(types NP 1 3 COMMAND $<TARGET_FILE:reduce_types> ENV LUCID_SPARSE_ALWAYS=1)
 
 # Calls that LUCID_SPARSE=measure keeps and runs again.
-add_executable(sparse_replay ${PROJECT_SOURCE_DIR}/tests/cli/programs/replay.c)
-target_link_libraries(sparse_replay PRIVATE MPI::MPI_C)
-lucid_add_reduce_test(measured NP 1 3 4 COMMAND $<TARGET_FILE:sparse_replay> more ENV LUCID_SPARSE=measure LUCID_REPLAY=1)
+lucid_add_reduce_test(measured NP 1 3 4 COMMAND $<TARGET_FILE:cli_replay> more ENV LUCID_SPARSE=measure LUCID_REPLAY=1)
 
 # Nonblocking calls under way when a blocking one measures.
 add_executable(sparse_overtaken sparse_overtaken.c)
@@ -173,7 +172,7 @@ target_link_libraries(sparse_overtaken PRIVATE MPI::MPI_C)
 if(TARGET mca_coll_sparse)
   foreach(np 2 4 5)
     foreach(how encoded dense)
-      set(name mpi${LUCID_UNIT_SUFFIX}.sparse_overtaken_${how}.np${np})
+      set(name ${mpi}.sparse_overtaken_${how}.np${np})
       add_test(NAME ${name} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np} $<TARGET_FILE:sparse_overtaken>)
       set_tests_properties(${name} PROPERTIES LABELS "mpi;sparse" TIMEOUT 120 PROCESSORS 2 ENVIRONMENT
                            "${LUCID_MPI_TEST_ENV};${component};LUCID_SPARSE_ALWAYS=1;$<$<STREQUAL:${how},dense>:LUCID_SPARSE_DENSE=1>")
@@ -191,8 +190,8 @@ target_link_libraries(sparse_turns PRIVATE MPI::MPI_C)
 function(lucid_add_sparse_turns_test NAME)
   cmake_parse_arguments(T "" "" "NP;ENV" ${ARGN})
   foreach(np ${T_NP})
-    add_test(NAME mpi${LUCID_UNIT_SUFFIX}.${NAME}.np${np} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np} $<TARGET_FILE:sparse_turns>)
-    set_tests_properties(mpi${LUCID_UNIT_SUFFIX}.${NAME}.np${np} PROPERTIES LABELS "mpi;sparse" TIMEOUT 120 SKIP_RETURN_CODE 77 PROCESSORS 2
+    add_test(NAME ${mpi}.${NAME}.np${np} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np} $<TARGET_FILE:sparse_turns>)
+    set_tests_properties(${mpi}.${NAME}.np${np} PROPERTIES LABELS "mpi;sparse" TIMEOUT 120 SKIP_RETURN_CODE 77 PROCESSORS 2
                          ENVIRONMENT "${LUCID_MPI_TEST_ENV};${component};${T_ENV}")
   endforeach()
 endfunction()
@@ -219,7 +218,7 @@ function(lucid_add_sparse_edge_test CASE)
     set(command env LD_PRELOAD=$<TARGET_FILE:lucid> ${command})
   endif()
   foreach(np ${T_NP})
-    set(name mpi${LUCID_UNIT_SUFFIX}.sparse_edge_${CASE}.np${np})
+    set(name ${mpi}.sparse_edge_${CASE}.np${np})
     add_test(NAME ${name} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np} ${command})
     set_tests_properties(${name} PROPERTIES LABELS "mpi;sparse" TIMEOUT 60 SKIP_RETURN_CODE 77 PROCESSORS 2
                          ENVIRONMENT "${LUCID_MPI_TEST_ENV};${component};${T_ENV}")
@@ -230,8 +229,8 @@ if(TARGET mca_coll_sparse)
   lucid_add_sparse_edge_test(idup NP 2 4 5)
   lucid_add_sparse_edge_test(freed NP 2 4 5)
   foreach(np 2 3 4) # persistent calls started before and behind a blocking one
-    add_test(NAME mpi${LUCID_UNIT_SUFFIX}.sparse_edge_order.np${np} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np} $<TARGET_FILE:reduce_edges> order)
-    set_tests_properties(mpi${LUCID_UNIT_SUFFIX}.sparse_edge_order.np${np} PROPERTIES LABELS "mpi;sparse" TIMEOUT 60 SKIP_RETURN_CODE 77 PROCESSORS 2
+    add_test(NAME ${mpi}.sparse_edge_order.np${np} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np} $<TARGET_FILE:reduce_edges> order)
+    set_tests_properties(${mpi}.sparse_edge_order.np${np} PROPERTIES LABELS "mpi;sparse" TIMEOUT 60 SKIP_RETURN_CODE 77 PROCESSORS 2
                          ENVIRONMENT "${LUCID_MPI_TEST_ENV};${component}")
   endforeach()
   lucid_add_sparse_edge_test(bounds NP 2 4 PRELOAD)
@@ -259,9 +258,9 @@ if(LUCID_FORTRAN)
     target_compile_options(sparse_${way} PRIVATE "$<$<COMPILE_LANG_AND_ID:Fortran,GNU>:-fallow-argument-mismatch;-w>")
     target_link_libraries(sparse_${way} PRIVATE lucid_fortran lucid MPI::MPI_Fortran)
     foreach(np 1 3)
-      add_test(NAME mpi${LUCID_UNIT_SUFFIX}.sparse_${way}.np${np} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np}
+      add_test(NAME ${mpi}.sparse_${way}.np${np} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np}
                env LD_PRELOAD=$<TARGET_FILE:lucid> $<TARGET_FILE:sparse_${way}>)
-      set_tests_properties(mpi${LUCID_UNIT_SUFFIX}.sparse_${way}.np${np} PROPERTIES LABELS "mpi;sparse" TIMEOUT 120 PROCESSORS 2 ENVIRONMENT
+      set_tests_properties(${mpi}.sparse_${way}.np${np} PROPERTIES LABELS "mpi;sparse" TIMEOUT 120 PROCESSORS 2 ENVIRONMENT
                            "${LUCID_MPI_TEST_ENV};LUCID_SPARSE=on;LUCID_SPARSE_ALWAYS=1;SPARSE_EXPECT=${expect}")
     endforeach()
   endforeach()
@@ -270,7 +269,7 @@ endif()
 if(LUCID_SANITIZE)
   get_property(targets DIRECTORY PROPERTY BUILDSYSTEM_TARGETS)
   add_custom_target(lucid_sanitized_mpi_tests)
-  add_dependencies(lucid_sanitized_mpi_tests ${targets} lucid)
+  add_dependencies(lucid_sanitized_mpi_tests ${targets} lucid cli_replay)
   foreach(module mca_coll_sparse mca_coll_hier)
     if(TARGET ${module})
       add_dependencies(lucid_sanitized_mpi_tests ${module})
@@ -293,9 +292,9 @@ function(lucid_add_sparse_mpi4py_test NAME)
     set(command env LD_PRELOAD=$<TARGET_FILE:lucid> ${command})
   endif()
   foreach(np 1 2 3 5)
-    add_test(NAME mpi${LUCID_UNIT_SUFFIX}.${NAME}.np${np}
+    add_test(NAME ${mpi}.${NAME}.np${np}
              COMMAND ${script} with ${suite} ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np} ${command})
-    set_tests_properties(mpi${LUCID_UNIT_SUFFIX}.${NAME}.np${np} PROPERTIES LABELS "mpi;sparse" TIMEOUT 600 SKIP_RETURN_CODE 77 PROCESSORS 2
+    set_tests_properties(${mpi}.${NAME}.np${np} PROPERTIES LABELS "mpi;sparse" TIMEOUT 600 SKIP_RETURN_CODE 77 PROCESSORS 2
                          FIXTURES_REQUIRED mpi4py ENVIRONMENT "${LUCID_MPI_TEST_ENV};LUCID_SPARSE_ALWAYS=1;${T_ENV}")
   endforeach()
 endfunction()
