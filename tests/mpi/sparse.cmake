@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Sparse reductions inside MPI programs: by the component of Open MPI, by the preloaded library, and by nobody.
 set(mpi mpi${LUCID_UNIT_SUFFIX})
+get_property(before DIRECTORY PROPERTY BUILDSYSTEM_TARGETS)
 add_executable(sparse_calls sparse_calls.c sparse_calls_mpi.c)
 target_include_directories(sparse_calls PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
 target_compile_definitions(sparse_calls PRIVATE ${pmpi_definitions} _GNU_SOURCE)
@@ -266,15 +267,18 @@ if(LUCID_FORTRAN)
   endforeach()
 endif()
 
+# All that these tests need, for builds that make nothing else: with sanitizers, and for the MPI libraries of PyPI.
+get_property(programs DIRECTORY PROPERTY BUILDSYSTEM_TARGETS)
+list(REMOVE_ITEM programs ${before} "")
+add_custom_target(lucid_sparse_mpi_tests)
+add_dependencies(lucid_sparse_mpi_tests ${programs} lucid cli_replay)
+foreach(module mca_coll_sparse mca_coll_hier)
+  if(TARGET ${module})
+    add_dependencies(lucid_sparse_mpi_tests ${module})
+  endif()
+endforeach()
+
 if(LUCID_SANITIZE)
-  get_property(targets DIRECTORY PROPERTY BUILDSYSTEM_TARGETS)
-  add_custom_target(lucid_sanitized_mpi_tests)
-  add_dependencies(lucid_sanitized_mpi_tests ${targets} lucid cli_replay)
-  foreach(module mca_coll_sparse mca_coll_hier)
-    if(TARGET ${module})
-      add_dependencies(lucid_sanitized_mpi_tests ${module})
-    endif()
-  endforeach()
   return() # Python is not linked with a sanitizer
 endif()
 
