@@ -7,6 +7,7 @@ sparse_reductions.py report DIR            the page again, from DIR's CSV files
 import csv
 import os
 import platform
+import random
 import statistics
 import subprocess
 import sys
@@ -134,8 +135,6 @@ class Outcome:
         inter = [routines[name][3] for name in DENSE if name in routines]
         again = medians.get("again")
         self.again = self.dense / again if again else None
-        own = [medians[name] for name in DENSE if name in medians and name != "twin"]
-        self.control = min(own) / again if again else None
         both = medians.get("lucid+hier")
         self.with_hier = self.dense / both if both else None
         apart = [ns >= FAR for entry in routines.values() for ns in entry[4]]
@@ -160,20 +159,63 @@ def program_rows(results):
                    f"{d:.3f} | {b / d:.2f} |")
 
 
+def interval(above, below):
+    """The ratio of two routines' medians, between what 95 of 100 draws of as many repetitions, with replacement, come to (the bootstrap's
+    percentiles; both routines' times of one repetition stay together, as what disturbs it disturbs both)."""
+    draw, runs = random.Random(1), list(zip(above, below))
+    ratios = sorted(statistics.median(a for a, _ in drawn) / statistics.median(b for _, b in drawn)
+                    for drawn in (draw.choices(runs, k=len(runs)) for _ in range(1000)))
+    return ratios[24], ratios[975]
+
+
+def still(table):
+    """The jobs of which nothing can be gained."""
+    return {job: routines for job, routines in table.items() if job[3] == "dense" or job[2] < 64 * KIB}
+
+
+def counts(intervals):
+    """Of a table's cells: how many intervals lie below 0.98, how many above, how many have it inside"""
+    below, above = sum(high < 0.98 for _, high in intervals), sum(low >= 0.98 for low, _ in intervals)
+    return [str(below), str(above), str(len(intervals) - below - above)] if intervals else ["", "", ""]
+
+
 def controls(results):
-    """Where nothing can be gained: how often lucid is behind the best, and a second communicator with the library's default behind its best"""
-    yield "| where | rows | lucid below 0.98 | middle, least | with coll/hier | library again below 0.98 of the library's best | middle, least |"
-    yield "|---|---|---|---|---|---|---|"
+    """Where nothing can be gained: how often lucid is behind the best, and a second communicator with the library's default behind the first"""
+    yield ("| where | rows | lucid: middle, least | interval below 0.98 | above | around | with coll/hier below | above | around | "
+           "library again: middle, least | below | above | around |")
+    yield "|---|---|---|---|---|---|---|---|---|---|---|---|---|"
     for name, table in read(results).items():
-        still = [Outcome(routines) for job, routines in table.items() if job[3] == "dense" or job[2] < 64 * KIB]
-        if not still:
+        jobs_there = still(table)
+        if not jobs_there:
             continue
-        ours, again = [o.ratio for o in still], [o.control for o in still if o.control]
-        both = [o.with_hier for o in still if o.with_hier]
-        cells = [name, str(len(still)), str(sum(r < 0.98 for r in ours)), f"{statistics.median(ours):.2f}, {min(ours):.2f}",
-                 str(sum(r < 0.98 for r in both)) if both else "", str(sum(r < 0.98 for r in again)) if again else "",
-                 f"{statistics.median(again):.2f}, {min(again):.2f}" if again else ""]
+        cells = [name, str(len(jobs_there))]
+        for who in ("lucid", "lucid+hier", "again"):
+            pairs = [(routines["library"] if who == "again" else routines[Outcome(routines).best], routines[who])
+                     for routines in jobs_there.values() if who in routines]
+            ratios = [statistics.median(a[0]) / statistics.median(b[0]) for a, b in pairs]
+            if who != "lucid+hier":
+                cells.append(f"{statistics.median(ratios):.2f}, {min(ratios):.2f}" if ratios else "")
+            cells += counts([interval(a[0], b[0]) for a, b in pairs])
         yield f"| {' | '.join(cells)} |"
+
+
+def behind(results):
+    """The rows of which lucid is behind the best beyond what chance explains."""
+    yield "| where | call | vector | pattern | best dense | ms | lucid, ms | ratio | interval | library / lucid | with coll/hier, ratio | interval |"
+    yield "|---|---|---|---|---|---|---|---|---|---|---|---|"
+    for name, table in read(results).items():
+        for (call, kind, size, pattern, _), routines in still(table).items():
+            o = Outcome(routines)
+            best = routines[o.best][0]
+            low, high = interval(best, routines["lucid"][0])
+            if high >= 0.98:
+                continue
+            with_hier = ["", ""]
+            if o.with_hier:
+                a, b = interval(best, routines["lucid+hier"][0])
+                with_hier = [f"{o.with_hier:.2f}", f"{a:.2f} to {b:.2f}"]
+            yield (f"| {name} | {call} | {shown(size)} {kind} | {pattern} | {o.best} | {1e3 * o.dense:.2f} | {1e3 * o.lucid:.2f} | {o.ratio:.2f} | "
+                   f"{low:.2f} to {high:.2f} | {o.against_library:.2f} | {' | '.join(with_hier)} |")
 
 
 def shown(size):
@@ -218,6 +260,14 @@ Machine: %s. Ranks share its processors, so that times within a node are times o
 """
 
 
+STILL = """\
+Dense vectors, and vectors below 64 KiB, which are not looked at. Interval: where the ratio of the medians lies in 95 of 100 draws of as many of the
+row's repetitions, with replacement. A row is behind the best when its interval lies below 0.98, and not when it lies above; where 0.98 is inside, these
+repetitions cannot tell. Library again: a second communicator with the library's default against the first, the same routine in the same turns,
+which shows how often the test calls nothing something.
+"""
+
+
 def page(results):
     cpu = "unknown processor"
     with open("/proc/cpuinfo", encoding="utf-8") as stream:
@@ -230,7 +280,8 @@ def page(results):
     if os.path.exists(note):
         with open(note, encoding="utf-8") as stream:
             parts.append("\n## Of this record\n\n" + stream.read().strip())
-    parts += ["\n## Where nothing can be gained\n", "Dense vectors, and vectors below 64 KiB, which are not looked at.\n", *controls(results)]
+    parts += ["\n## Where nothing can be gained\n", STILL, *controls(results)]
+    parts += ["\nThe rows below:\n", *behind(results)]
     for name, table in read(results).items():
         parts += [f"\n## {name}\n", *rows(table)]
     parts += ["\n## Programs\n", "A breadth-first search, a zero-padded vector, a tally in batches (bench/sparse/sparse_programs.c); the same "
