@@ -6,6 +6,7 @@
 
 #include <mpi.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -92,8 +93,8 @@ struct lucid_reduce_comm {
     unsigned issued, turn;               /* nonblocking calls: made; known who runs them, which is settled in their order */
     unsigned persistent;                 /* calls made */
     unsigned asked;                      /* blocking calls that the core has been asked about */
-    size_t users;                        /* nonblocking calls not complete, persistent ones not freed, who asks for the duplicate (the lock
-                                          * of reduce_request.c) */
+    atomic_size_t users;                 /* nonblocking calls not complete, persistent ones not freed, who asks for the duplicate (the lock
+                                          * of reduce_request.c, but for who only looks whether there are some) */
     struct lucid_reduce_comm *next;
 };
 /* What a blocking call finds: made at the first one that is long enough (collective, blocking); NULL where that failed, and
