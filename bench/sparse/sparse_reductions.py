@@ -21,6 +21,7 @@ PATTERNS = (("random", 0.0001), ("random", 0.001), ("random", 0.01), ("random", 
             ("power", 0.01), ("changing", 0.01), ("dense", 1))
 DENSE = ("library", "rabenseifner", "han", "twin")
 KIB, MIB = 1 << 10, 1 << 20
+MACHINES = "sparse-machines.csv"
 FAR = 80 # nanoseconds from one processor to the other: apart.h
 
 
@@ -73,19 +74,20 @@ def environment(build):
 
 
 def launch(results, build, where, words, **more):
-    """Runs a program of the build on one node or in a lab, with more in its environment; says so and leaves it out where there is none."""
+    """Runs a program of the build on one node or in a lab, with more in its environment; says so and leaves it out where there is none. Whether it ran."""
     name, ranks, _, rate = where
     start = ["mpirun", "-n", str(ranks)]
     if rate:
         lab = sparse_predicted.in_lab(results, build, where)
         if lab is None:
-            return
+            return False
         start = [*lab, sparse_predicted.LAB, *start]
     print(f"sparse: {words[0]}, {name}", file=sys.stderr, flush=True)
     env = dict(environment(build), **more)
     if words[0] == "sparse_mpi": # which says itself where coll/hier is to be left out
         env["LUCID_HIER_PRIORITY"] = "50"
     subprocess.run([*start, os.path.join(build, "bench", words[0]), *words[1:]], env=env, check=True)
+    return True
 
 
 def measure(results, build, quick, only):
@@ -95,13 +97,17 @@ def measure(results, build, quick, only):
             continue
         file = os.path.join(results, name + ".csv")
         wanted = {} if quick else {"SPARSE_MPI_APART": "far" if name.endswith("-apart") else "near"}
-        launch(results, build, where, ["sparse_mpi", file, str(where[2]), str(repeats), *(str(word) for job in work for word in job)], **wanted)
+        words = ["sparse_mpi", file, str(where[2]), str(repeats), *(str(word) for job in work for word in job)]
+        if launch(results, build, where, words, **wanted):
+            note_machine(results, name)
     for *where, repeats, scale in programs(quick):
         name = f"programs-{where[0]}"
         if not only or name in only:
-            launch(results, build, where, ["sparse_programs", os.path.join(results, name + ".csv"), str(repeats), str(scale)])
+            if launch(results, build, where, ["sparse_programs", os.path.join(results, name + ".csv"), str(repeats), str(scale)]):
+                note_machine(results, name)
     if not only or "sparse-predicted" in only:
         sparse_predicted.measure(results, build, quick, plain())
+        note_machine(results, "sparse-predicted")
 
 
 def read(results):
@@ -268,14 +274,36 @@ which shows how often the test calls nothing something.
 """
 
 
-def page(results):
+def this_machine():
     cpu = "unknown processor"
     with open("/proc/cpuinfo", encoding="utf-8") as stream:
         for line in stream:
             if line.startswith("model name"):
                 cpu = line.partition(":")[2].strip()
                 break
-    parts = [HEAD % f"{os.cpu_count()} CPUs ({cpu}), Linux {platform.release()}, one run"]
+    return f"{os.cpu_count()} CPUs ({cpu}), Linux {platform.release().partition('-')[0]}"
+
+
+def machines(results):
+    """{what was measured: on which machine}: a page may be written on another one, and from files of several."""
+    try:
+        with open(os.path.join(results, MACHINES), newline="", encoding="utf-8") as stream:
+            return {row["measured"]: row["machine"] for row in csv.DictReader(stream)}
+    except FileNotFoundError:
+        return {}
+
+
+def note_machine(results, name):
+    known = dict(machines(results), **{name: this_machine()})
+    with open(os.path.join(results, MACHINES), "w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(["measured", "machine"])
+        writer.writerows(sorted(known.items()))
+
+
+def page(results):
+    known = sorted(set(machines(results).values()))
+    parts = [HEAD % "; ".join(known or ["unknown"])]
     note = os.path.join(results, "sparse-note.txt") # what a reader must know of this run
     if os.path.exists(note):
         with open(note, encoding="utf-8") as stream:

@@ -2,7 +2,8 @@
  * reduce_kept.c: inputs of some calls of the program, kept in the core's form, so that LUCID_SPARSE=measure can run the calls again at
  * MPI_Finalize (reduce_replay.c).
  *
- * What is kept must mean the same then: operators and datatypes of MPI's own, on communicators of all processes in their order.
+ * What is kept must mean the same then: operators and datatypes of MPI's own, on communicators of all processes in their order or of
+ * some of them (reduce_parts.c).
  */
 #include <limits.h>
 #include <stdatomic.h>
@@ -26,12 +27,13 @@ static bool named(MPI_Datatype type)
     return combiner == MPI_COMBINER_NAMED;
 }
 
+/* Not all processes in another order. */
 static bool is_ordered(MPI_Comm comm)
 {
     int result = MPI_UNEQUAL;
     if (comm == MPI_COMM_WORLD) return true;
     PMPI_Comm_compare(comm, MPI_COMM_WORLD, &result);
-    return result == MPI_CONGRUENT;
+    return result != MPI_SIMILAR;
 }
 
 static bool may_be_kept(const struct lucid_reduction *reduction, size_t elements, const struct sparse_operator *operator)

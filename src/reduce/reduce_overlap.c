@@ -6,6 +6,8 @@
  * at the same 64 stretches of 64 elements, spread over the vector, others in each of these calls. At MPI_Finalize the processes' bits
  * are joined and counted. Nothing is sent before that.
  *
+ * Of communicators of some processes the same calls may be kept, to be run again (reduce_parts.c), and are not looked at so.
+ *
  * A place is named by the file it is in and its offset there, which are the same at every process, and by the function where the dynamic
  * loader knows one.
  */
@@ -21,6 +23,7 @@ static struct seen {
     const void *address;
     const char *name;
     uint64_t elements, calls;
+    struct lucid_reduce_group *group; /* whose calls they are; NULL: all processes' */
     lucid_reduce_sample samples[LUCID_REDUCE_SAMPLES];
     struct lucid_reduce_kept *kept[LUCID_REDUCE_SAMPLES];
 } table[LUCID_REDUCE_OVERLAPS];
@@ -58,14 +61,15 @@ bool lucid_reduce_same_place(const struct lucid_reduce_place *a, const struct lu
     return a->offset == b->offset && strcmp(a->object, b->object) == 0 && strcmp(a->name, b->name) == 0;
 }
 
-static struct seen *find(const struct lucid_reduction *reduction, uint64_t elements)
+static struct seen *find(const struct lucid_reduction *reduction, uint64_t elements, struct lucid_reduce_group *group)
 {
     for (struct seen *s = table; s < table + used; s++)
-        if (s->address == reduction->site && s->name == reduction->name && s->elements == elements) return s;
+        if (s->address == reduction->site && s->name == reduction->name && s->elements == elements && s->group == group) return s;
     if (used == LUCID_REDUCE_OVERLAPS) return NULL;
     table[used].address = reduction->site;
     table[used].name = reduction->name;
     table[used].elements = elements;
+    table[used].group = group;
     return &table[used++];
 }
 
@@ -84,14 +88,17 @@ struct lucid_reduce_sampled lucid_reduce_sample_of(const struct lucid_reduction 
 {
     static uint64_t order;
     const struct lucid_reduce_sampled none = {NULL, 0, NULL, 0};
-    if (elements < (size_t)64 * LUCID_REDUCE_WORDS || !of_all_processes(reduction->comm)) return none;
-    order++;
-    struct seen *seen = find(reduction, elements);
+    if (elements < (size_t)64 * LUCID_REDUCE_WORDS) return none;
+    const bool all = of_all_processes(reduction->comm);
+    struct lucid_reduce_group *group = all ? NULL : lucid_reduce_group_of(reduction->comm);
+    if (!all && !group) return none;
+    const uint64_t passed = all ? ++order : ++group->calls;
+    struct seen *seen = find(reduction, elements, group);
     if (!seen) return none;
     const uint64_t call = ++seen->calls;
     const int number = __builtin_ctzll(call);
     if ((call & (call - 1)) != 0 || number >= LUCID_REDUCE_SAMPLES) return none;
-    return (struct lucid_reduce_sampled){seen->samples[number], number, &seen->kept[number], order};
+    return (struct lucid_reduce_sampled){all ? seen->samples[number] : NULL, number, &seen->kept[number], passed};
 }
 
 /* The `k`th of the words of sample `number`, of `words` in the vector: somewhere in its share of them. */
@@ -122,7 +129,7 @@ void lucid_reduce_sample_block(uint64_t *sample, int number, const struct sparse
 static const struct seen *answering(const struct lucid_reduce_place *asked, uint64_t elements)
 {
     for (const struct seen *s = table; s < table + used; s++) {
-        if (s->elements != elements) continue;
+        if (s->elements != elements || s->group) continue;
         const struct lucid_reduce_place place = lucid_reduce_place_of(s->address, s->name);
         if (lucid_reduce_same_place(&place, asked)) return s;
     }
@@ -165,11 +172,11 @@ int lucid_reduce_overlaps(struct lucid_reduce_overlap overlaps[LUCID_REDUCE_OVER
 {
     static struct question questions[LUCID_REDUCE_OVERLAPS];
     static struct answer all;
-    int n = used, rank, size;
+    int n = 0, rank, size;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &size);
     for (int i = 0; i < used && rank == 0; i++)
-        questions[i] = (struct question){lucid_reduce_place_of(table[i].address, table[i].name), table[i].elements};
+        if (!table[i].group) questions[n++] = (struct question){lucid_reduce_place_of(table[i].address, table[i].name), table[i].elements};
     PMPI_Bcast(&n, 1, MPI_INT, 0, MPI_COMM_WORLD);
     PMPI_Bcast(questions, n * (int)sizeof *questions, MPI_BYTE, 0, MPI_COMM_WORLD);
     for (int i = 0; i < n; i++) {
@@ -184,4 +191,22 @@ struct lucid_reduce_kept *lucid_reduce_kept_of(const struct lucid_reduce_place *
 {
     const struct seen *seen = answering(place, elements);
     return seen ? seen->kept[number] : NULL;
+}
+
+int lucid_reduce_parts(void)
+{
+    return used;
+}
+
+bool lucid_reduce_part_at(int i, struct lucid_reduce_part *part)
+{
+    struct seen *seen = &table[i];
+    if (!seen->group) return false;
+    memset(part, 0, sizeof *part);
+    part->place = lucid_reduce_place_of(seen->address, seen->name);
+    part->elements = seen->elements;
+    part->ranks = (uint64_t)seen->group->size;
+    part->group = seen->group;
+    part->kept = seen->kept;
+    return true;
 }

@@ -134,16 +134,27 @@ static double least_of(const struct record *record, const struct outlook *outloo
     return reading_of(record, outlook) * (1 + written / outlook->sharing);
 }
 
+/* How far a call that was run again is from those of a record: 0, the same sort, to 2; and what their communicators' sizes add where there is
+ * another one as near. Infinite: they have nothing to do with each other. */
+static double distance(const struct lucid_reduce_replayed *replayed, const struct record *record)
+{
+    const int sorts = lucid_reduce_sort_distance(replayed->sort, record->sort);
+    const double ranks = (double)record->figures.ranks / (double)record->figures.calls;
+    if (sorts > 1 || !lucid_reduce_same_place(&replayed->place, &record->place)) return INFINITY;
+    return sorts + fabs(replayed->ranks - ranks) / (replayed->ranks + ranks);
+}
+
 /* By what vectors of the same place and about the same sort took when they were run again. What else a call waits for, such as others that
  * come late, stays; but not for as long as looking takes, after which processes come late that would not without. */
 static bool replayed_prospect(const struct record *record, double took, const struct outlook *outlook, struct prospect *prospect)
 {
     const struct lucid_reduce_replayed *nearest = NULL;
+    double least = INFINITY;
     for (int i = 0; i < outlook->replays->n; i++) {
         const struct lucid_reduce_replayed *r = &outlook->replays->calls[i];
-        const int distance = lucid_reduce_sort_distance(r->sort, record->sort);
-        if (distance > 1 || !lucid_reduce_same_place(&r->place, &record->place)) continue;
-        if (!nearest || distance < lucid_reduce_sort_distance(nearest->sort, record->sort)) nearest = r;
+        if (distance(r, record) >= least) continue;
+        least = distance(r, record);
+        nearest = r;
     }
     if (!nearest) return false;
     if (took <= 0) took = nearest->library; /* a nonblocking call */

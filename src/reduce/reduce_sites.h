@@ -50,7 +50,7 @@ struct lucid_reduce_sampled {
     uint64_t *sample; /* to be filled; NULL: nothing is */
     int number;       /* which words are to go into it */
     struct lucid_reduce_kept **kept; /* where the call may be kept */
-    uint64_t order;   /* of the calls on communicators of all processes, this one's number at this process */
+    uint64_t order;   /* of the calls on communicators of the same processes, this one's number at this process */
 };
 /* By one thread at a time. */
 LUCID_INTERNAL struct lucid_reduce_sampled lucid_reduce_sample_of(const struct lucid_reduction *reduction, size_t elements);
@@ -65,6 +65,15 @@ struct lucid_reduce_overlap {
     double growth, weight;  /* of unions (sparse_model.h), and by how many elements that shows; 0: nothing is known */
     double joined, samples; /* share of the elements that stand out at any process, and in how many calls that was seen */
 };
+/* The processes of communicators that have some of MPI_COMM_WORLD's, in their order. */
+struct lucid_reduce_group {
+    MPI_Group group;
+    int size;
+    uint64_t calls;
+};
+/* NULL: not of this MPI_COMM_WORLD's processes, or there are too many. By one thread at a time. */
+LUCID_INTERNAL struct lucid_reduce_group *lucid_reduce_group_of(MPI_Comm comm);
+
 /* Collective over MPI_COMM_WORLD: all get the places that rank 0 knows, and rank 0 what is known of them. Returns how many. */
 LUCID_INTERNAL int lucid_reduce_overlaps(struct lucid_reduce_overlap overlaps[LUCID_REDUCE_OVERLAPS]);
 
@@ -72,7 +81,7 @@ LUCID_INTERNAL int lucid_reduce_overlaps(struct lucid_reduce_overlap overlaps[LU
 struct lucid_reduce_kept {
     struct lucid_reduction reduction; /* without its buffers; `counts` is a copy */
     struct sparse_operator operator;
-    uint64_t order;                   /* of the program's calls on communicators of all processes, this one's number at this process */
+    uint64_t order;                   /* as above */
     size_t elements, bytes;           /* of the whole vector; of the message */
     uint64_t exceptions;
     char *message;                    /* all blocks of a layout of one part */
@@ -90,10 +99,29 @@ LUCID_INTERNAL void lucid_reduce_kept_restore(const struct lucid_reduce_kept *ke
 /* The call of a place that is to fill sample `number`, if it is kept; else NULL. */
 LUCID_INTERNAL struct lucid_reduce_kept *lucid_reduce_kept_of(const struct lucid_reduce_place *place, uint64_t elements, int number);
 
+/* Calls of a place with vectors of one length on a communicator of some processes. */
+struct lucid_reduce_part {
+    struct lucid_reduce_place place;
+    uint64_t elements, ranks;
+    struct lucid_reduce_group *group; /* NULL: this process has none */
+    struct lucid_reduce_kept *const *kept; /* LUCID_REDUCE_SAMPLES of them, or NULLs */
+    int number; /* among this process's */
+};
+/* This process's, and others: false where number `i`, below _parts(), is not one. */
+LUCID_INTERNAL int lucid_reduce_parts(void);
+LUCID_INTERNAL bool lucid_reduce_part_at(int i, struct lucid_reduce_part *part);
+
+/* Collective over `world`, of all processes: the next part that one of them has, as each of them has it. False: there are no more. */
+LUCID_INTERNAL bool lucid_reduce_next_part(MPI_Comm world, struct lucid_reduce_part *part);
+/* Collective over `world`: a communicator for each group of which all members have the part, at its members; elsewhere MPI_COMM_NULL. */
+LUCID_INTERNAL MPI_Comm lucid_reduce_part_comm(MPI_Comm world, const struct lucid_reduce_part *part);
+LUCID_INTERNAL void lucid_reduce_parts_end(void);
+
 /* What a call took when it was run again: seconds until all processes were through, in the library and with Lucid. */
 struct lucid_reduce_replayed {
     struct lucid_reduce_place place;
-    int sort; /* of the mean of the processes' inputs */
+    int sort;  /* of the mean of the processes' inputs */
+    int ranks; /* of the communicator */
     double library, lucid;
 };
 enum { LUCID_REDUCE_REPLAYS = 128 };

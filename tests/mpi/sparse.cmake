@@ -164,6 +164,7 @@ lucid_add_reduce_test(types NP 1 3 COMMAND $<TARGET_FILE:reduce_types> ENV LUCID
 
 # Calls that LUCID_SPARSE=measure keeps and runs again.
 lucid_add_reduce_test(measured NP 1 3 4 COMMAND $<TARGET_FILE:cli_replay> more ENV LUCID_SPARSE=measure LUCID_REPLAY=1)
+lucid_add_reduce_test(measured_parts NP 4 COMMAND $<TARGET_FILE:cli_parts> ENV LUCID_SPARSE=measure LUCID_REPLAY=1)
 
 # Nonblocking calls under way when a blocking one measures.
 add_executable(sparse_overtaken sparse_overtaken.c)
@@ -271,7 +272,7 @@ endif()
 get_property(programs DIRECTORY PROPERTY BUILDSYSTEM_TARGETS)
 list(REMOVE_ITEM programs ${before} "")
 add_custom_target(lucid_sparse_mpi_tests)
-add_dependencies(lucid_sparse_mpi_tests ${programs} lucid cli_replay)
+add_dependencies(lucid_sparse_mpi_tests ${programs} lucid cli_replay cli_parts)
 foreach(module mca_coll_sparse mca_coll_hier)
   if(TARGET ${module})
     add_dependencies(lucid_sparse_mpi_tests ${module})
