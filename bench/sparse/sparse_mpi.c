@@ -9,7 +9,7 @@
  * ("floor"). Every routine runs once more with a session around it, which counts what all ranks send, and what of it goes to other nodes
  * (NODES of equal size; ranks one behind the other); its result is compared with that of the library's own. All of a job is taken
  * while the first two processors are as far from each other as when it began (apart.h); SPARSE_MPI_APART=near or far: as said there, if
- * that comes within a minute. Needs coll/sparse (LUCID_SPARSE_PRIORITY) and coll_tuned_use_dynamic_rules=1; on several nodes, for
+ * that comes within a minute; any: wherever they are and go, which is little beside a slow network. Needs coll/sparse (LUCID_SPARSE_PRIORITY) and coll_tuned_use_dynamic_rules=1; on several nodes, for
  * coll/sparse above coll/hier as lucid run --all has it, LUCID_HIER_PRIORITY.
  */
 #define _GNU_SOURCE
@@ -150,10 +150,16 @@ static void look_at_processors(void)
     if (apart.now > apart.most) apart.most = apart.now;
 }
 
+static bool any_will_do(void)
+{
+    const char *wanted = getenv("SPARSE_MPI_APART");
+    return wanted && strcmp(wanted, "any") == 0;
+}
+
 static bool is_wanted(void)
 {
     const char *wanted = getenv("SPARSE_MPI_APART");
-    if (!wanted || apart.now == 0) return true;
+    if (!wanted || any_will_do() || apart.now == 0) return true;
     return (apart.now >= APART_FAR) == (strcmp(wanted, "far") == 0);
 }
 
@@ -172,7 +178,7 @@ static void wait_for_processors(void)
 
 static bool stayed(void)
 {
-    int same = (apart.least >= APART_FAR) == (apart.most >= APART_FAR);
+    int same = any_will_do() || (apart.least >= APART_FAR) == (apart.most >= APART_FAR);
     MPI_Bcast(&same, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return same;
 }

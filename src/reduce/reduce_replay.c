@@ -289,5 +289,4 @@ void lucid_reduce_replay(struct lucid_reduce_comm *world, const struct lucid_red
     bool more = seconds > 0;
     while (more && rest(world->comm, end) > 0 && lucid_reduce_next_part(world->comm, &part))
         more = replay_part(world->comm, &part, end, replays);
-    lucid_reduce_parts_end();
 }

@@ -338,6 +338,7 @@ void lucid_reduce_report(void)
     const struct sparse_parameters parts = shared(parameters, processes);
     const int known = lucid_reduce_overlaps(overlaps);
     if (world) lucid_reduce_replay(world, overlaps, known, &replays);
+    lucid_reduce_parts_end();
     const struct outlook outlook = {&replays, overlaps, known, processes, &parts};
     if (all) write_file(all, add_up(all, total), undeclared, &outlook);
     free(all);
