@@ -27,7 +27,7 @@ static struct seen {
     lucid_reduce_sample samples[LUCID_REDUCE_SAMPLES];
     struct lucid_reduce_kept *kept[LUCID_REDUCE_SAMPLES];
 } table[LUCID_REDUCE_OVERLAPS];
-static int used;
+static int used, parts; /* entries; those of groups */
 
 /* How rank 0 asks for one. */
 struct question {
@@ -61,11 +61,13 @@ bool lucid_reduce_same_place(const struct lucid_reduce_place *a, const struct lu
     return a->offset == b->offset && strcmp(a->object, b->object) == 0 && strcmp(a->name, b->name) == 0;
 }
 
+/* Groups have half of the entries at most: there may be many of them. */
 static struct seen *find(const struct lucid_reduction *reduction, uint64_t elements, struct lucid_reduce_group *group)
 {
     for (struct seen *s = table; s < table + used; s++)
         if (s->address == reduction->site && s->name == reduction->name && s->elements == elements && s->group == group) return s;
-    if (used == LUCID_REDUCE_OVERLAPS) return NULL;
+    if (used == LUCID_REDUCE_OVERLAPS || (group && parts == LUCID_REDUCE_OVERLAPS / 2)) return NULL;
+    parts += group != NULL;
     table[used].address = reduction->site;
     table[used].name = reduction->name;
     table[used].elements = elements;

@@ -32,7 +32,8 @@ static int *world_ranks(MPI_Group group, int size)
 
 static bool within_world(MPI_Group group, int size)
 {
-    int *ranks = world_ranks(group, size), known = ranks != NULL;
+    int *ranks = world_ranks(group, size);
+    bool known = ranks != NULL;
     for (int i = 0; known && i < size; i++) known = ranks[i] != MPI_UNDEFINED;
     free(ranks);
     return known;

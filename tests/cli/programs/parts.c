@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * parts.c: reductions on communicators of some of four processes: the rows and columns of a grid, at one place; three of the processes in
- * another order; pairs of which every process has two, and comes to them in its own order; all processes in another order. The
- * communicators are gone in the end.
+ * another order; pairs of which every process has two, and comes to them in its own order; all processes in another order; more lengths
+ * than are kept, and then one call of all. The communicators are gone in the end.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -73,6 +73,16 @@ static void backwards(int rank)
     MPI_Comm_free(&comm);
 }
 
+static void many_lengths(int rank)
+{
+    MPI_Comm row;
+    MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &row);
+    for (int i = 0; i < 70; i++) MPI_Reduce_scatter_block(in, out, N / 2 - 8 * i, MPI_DOUBLE, MPI_SUM, row);
+    MPI_Comm_free(&row);
+    MPI_Allreduce(MPI_IN_PLACE, in, N, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    sum += in[7];
+}
+
 int main(int argc, char **argv)
 {
     int rank, size;
@@ -86,6 +96,7 @@ int main(int argc, char **argv)
     three(rank);
     pairs();
     backwards(rank);
+    many_lengths(rank);
     MPI_Reduce(&sum, &all, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0) printf("%.0f\n", all);
     MPI_Finalize();
