@@ -257,7 +257,8 @@ def page(results):
     note = os.path.join(results, "sparse-peers-note.txt") # what a reader must know of this run
     if os.path.exists(note):
         with open(note, encoding="utf-8") as stream:
-            parts.append(f"## This record\n\n{stream.read().strip()}\n")
+            lines = [line for line in stream if not line.startswith("<!-- SPDX")] # the page has one
+        parts.append(f"## This record\n\n{''.join(lines).strip()}\n")
     parts += ["## Ratios in short\n", "Best dense routine over lucid, over all calls and P.\n", *summary(found)]
     for nodes, by_call in sorted(found.items()):
         for call, cells in by_call.items():

@@ -312,7 +312,8 @@ def page(results):
     note = os.path.join(results, "sparse-note.txt") # what a reader must know of this run
     if os.path.exists(note):
         with open(note, encoding="utf-8") as stream:
-            parts.append("\n## Of this record\n\n" + stream.read().strip())
+            lines = [line for line in stream if not line.startswith("<!-- SPDX")] # the page has one
+        parts.append("\n## Of this record\n\n" + "".join(lines).strip())
     parts += ["\n## Where nothing can be gained\n", STILL, *controls(results)]
     parts += ["\nThe rows below:\n", *behind(results)]
     for name, table in read(results).items():
