@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * sparse_parts.c: what an Allreduce of which everyone fills its part could take over this MPI's messages, at least: a program that knows whose
+ * sparse_parts.c: what an Allreduce of which everyone fills its part takes by hand, over this MPI's messages: a program that knows whose
  * part is whose sends every part from where it is to where it belongs, looks once whether the rest is zero and whether adding zero
  * changes what came, and agrees on nothing. In turns with the library's routine, Lucid's and Lucid's in dense form.
  *

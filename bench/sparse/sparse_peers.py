@@ -16,6 +16,8 @@ import subprocess
 import sys
 from collections import defaultdict
 
+import sparse_record
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 LAB = os.path.join(ROOT, "lab", "lab")
@@ -238,11 +240,9 @@ def machine(results):
     """What is known here and now; kept beside the data, so that a report elsewhere says where it was measured."""
     file = os.path.join(results, "sparse-peers-machine.csv")
     if not os.path.exists(file):
-        with open("/proc/cpuinfo", encoding="utf-8") as stream:
-            cpu = next((line.partition(":")[2].strip() for line in stream if line.startswith("model name")), "unknown processor")
         program = os.path.join(Peers().place, "venv", "bin", "mpichversion")
         version = subprocess.run([program], capture_output=True, text=True, check=True).stdout.splitlines()[0].split()[-1]
-        row = {"version": version, "processors": os.cpu_count(), "cpu": cpu, "kernel": platform.release()}
+        row = {"version": version, "processors": os.cpu_count(), "cpu": sparse_record.processor(), "kernel": platform.release()}
         with open(file, "w", newline="", encoding="utf-8") as stream:
             writer = csv.DictWriter(stream, row.keys(), lineterminator="\n")
             writer.writeheader()
@@ -254,11 +254,9 @@ def machine(results):
 def page(results):
     found = read(results)
     parts = [HEAD % machine(results)]
-    note = os.path.join(results, "sparse-peers-note.txt") # what a reader must know of this run
-    if os.path.exists(note):
-        with open(note, encoding="utf-8") as stream:
-            lines = [line for line in stream if not line.startswith("<!-- SPDX")] # the page has one
-        parts.append(f"## This record\n\n{''.join(lines).strip()}\n")
+    note = sparse_record.note(os.path.join(results, "sparse-peers-note.txt"))
+    if note:
+        parts.append(f"## This record\n\n{note}\n")
     parts += ["## Ratios in short\n", "Best dense routine over lucid, over all calls and P.\n", *summary(found)]
     for nodes, by_call in sorted(found.items()):
         for call, cells in by_call.items():

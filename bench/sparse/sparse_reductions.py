@@ -14,6 +14,7 @@ import sys
 from collections import defaultdict
 
 import sparse_predicted
+import sparse_record
 
 CALLS = ("reduce", "allreduce", "reduce_scatter_block")
 OTHERS = ("scan", "exscan", "ireduce", "iallreduce", "ireduce_scatter_block")
@@ -74,7 +75,8 @@ def environment(build):
 
 
 def launch(results, build, where, words, **more):
-    """Runs a program of the build on one node or in a lab, with more in its environment; says so and leaves it out where there is none. Whether it ran."""
+    """Runs a program of the build on one node or in a lab, with more in its environment; says so and leaves it out where there is none.
+    Whether it ran."""
     name, ranks, _, rate = where
     start = ["mpirun", "-n", str(ranks)]
     if rate:
@@ -280,13 +282,7 @@ which shows how often the test calls nothing something.
 
 
 def this_machine():
-    cpu = "unknown processor"
-    with open("/proc/cpuinfo", encoding="utf-8") as stream:
-        for line in stream:
-            if line.startswith("model name"):
-                cpu = line.partition(":")[2].strip()
-                break
-    return f"{os.cpu_count()} CPUs ({cpu}), Linux {platform.release().partition('-')[0]}"
+    return f"{os.cpu_count()} CPUs ({sparse_record.processor()}), Linux {platform.release().partition('-')[0]}"
 
 
 def machines(results):
@@ -309,11 +305,9 @@ def note_machine(results, name):
 def page(results):
     known = sorted(set(machines(results).values()))
     parts = [HEAD % "; ".join(known or ["unknown"])]
-    note = os.path.join(results, "sparse-note.txt") # what a reader must know of this run
-    if os.path.exists(note):
-        with open(note, encoding="utf-8") as stream:
-            lines = [line for line in stream if not line.startswith("<!-- SPDX")] # the page has one
-        parts.append("\n## Of this record\n\n" + "".join(lines).strip())
+    note = sparse_record.note(os.path.join(results, "sparse-note.txt"))
+    if note:
+        parts.append("\n## Of this record\n\n" + note)
     parts += ["\n## Where nothing can be gained\n", STILL, *controls(results)]
     parts += ["\nThe rows below:\n", *behind(results)]
     for name, table in read(results).items():
