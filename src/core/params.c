@@ -60,10 +60,13 @@ static int read_int(const char *text, const char *range, int *value)
     return 0;
 }
 
+/** A number, or the word that the range has behind a bar. The largest number stands for the word. */
 static int read_size(const char *text, const char *range, size_t *value)
 {
-    (void)range;
-    return lucid_parse_size(text, value);
+    const char *bar = strchr(range, '|');
+    if (!bar || strcmp(text, bar + 1) != 0) return lucid_parse_size(text, value) == 0 && (!bar || *value != LUCID_SIZE_WORD) ? 0 : -1;
+    *value = LUCID_SIZE_WORD;
+    return 0;
 }
 
 static int read_flag(const char *text, const char *range, int *value)

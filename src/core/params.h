@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "visibility.h"
 
@@ -13,6 +14,9 @@
 #define LUCID_PARAM_C_int int
 #define LUCID_PARAM_C_size size_t
 #define LUCID_PARAM_C_flag int
+
+/* A size for which a word was given: the one behind the bar in its range ("bytes|measured"). */
+#define LUCID_SIZE_WORD SIZE_MAX
 
 struct lucid_params {
 #define LUCID_PARAM(NAME, field, type, def, range, level, help) LUCID_PARAM_C_##type field;

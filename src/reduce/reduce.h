@@ -13,6 +13,8 @@
 #include "../core/params.h"
 #include "../core/visibility.h"
 #include "../sparse/sparse_collective.h"
+#include "../sparse/sparse_settings.h"
+#include "../sparse/sparse_short.h"
 
 /* A call as MPI has it. */
 struct lucid_reduction {
@@ -128,6 +130,19 @@ LUCID_INTERNAL void lucid_reduce_again_unseen(const struct lucid_reduction *redu
                                               struct lucid_reduce_comm *own);
 LUCID_INTERNAL void lucid_reduce_again_forget(void);
 
+LUCID_INTERNAL void lucid_reduce_again_short(const struct lucid_reduction *reduction, const struct sparse_operator *operator);
+
+/* What becomes of a blocking call of so many bytes, by its length (reduce_short.c): it is the library's; and timed, so that
+ * lucid_reduce_short_left() is to follow; it is to be looked at. Collective in some calls, which are the same at all processes. */
+enum lucid_reduce_brief { LUCID_REDUCE_SHORT, LUCID_REDUCE_TIMED, LUCID_REDUCE_LONG, LUCID_REDUCE_NO_MEMORY };
+LUCID_INTERNAL enum lucid_reduce_brief lucid_reduce_short(MPI_Comm comm, size_t bytes);
+LUCID_INTERNAL void lucid_reduce_short_left(void);
+/* A call of so many bytes has been looked at. */
+LUCID_INTERNAL void lucid_reduce_short_seen(MPI_Comm comm, size_t bytes, double density);
+/* Bytes from which on other calls of the communicator are looked at, as far as it is known when they are made. */
+LUCID_INTERNAL size_t lucid_reduce_short_bytes(MPI_Comm comm);
+LUCID_INTERNAL void lucid_reduce_short_close(void);
+
 /* The core's description of a call, with the parameters as they are now. */
 LUCID_INTERNAL void lucid_reduce_describe(const struct lucid_reduction *reduction, struct lucid_reduce_comm *own,
                                           const size_t *counts, const struct sparse_operator *operator, int tag,
@@ -137,9 +152,10 @@ LUCID_INTERNAL enum sparse_status lucid_reduce_create(const struct sparse_call *
                                                       struct sparse_collective **run);
 LUCID_INTERNAL enum sparse_status lucid_reduce_go_on(struct lucid_reduce_comm *own, struct sparse_collective *run,
                                                      struct sparse_outcome *outcome);
-/* Whether a call is one for the core: by its communicator, size, operator and datatype. *elements: of the whole vector. */
+/* Whether a call is one for the core: by its communicator, operator, datatype and size, which of a blocking one lucid_reduce_short() has
+ * to be asked about. *elements: of the whole vector. */
 LUCID_INTERNAL bool lucid_reduce_is_ours(const struct lucid_reduction *reduction, struct lucid_reduce_user *user,
-                                         struct sparse_operator *operator, size_t *elements);
+                                         struct sparse_operator *operator, size_t *elements, bool blocking);
 /* Whether the library will have nothing to say against the call, and there is something to reduce. */
 LUCID_INTERNAL bool lucid_reduce_is_valid(const struct lucid_reduction *reduction, int rank, int size, size_t *elements);
 /* Elements of the whole vector; for a Reduce_scatter also every rank's, into `counts`, or NULL. */

@@ -17,7 +17,8 @@ static _Thread_local struct {
 } pair;
 
 static _Thread_local struct {
-    struct lucid_reduce_comm *own; /* NULL: none */
+    bool some, brief;              /* brief: too short for that communicator, whatever else */
+    struct lucid_reduce_comm *own;
     unsigned age, number;
     MPI_Comm comm;
     MPI_Datatype type;
@@ -42,12 +43,10 @@ void lucid_reduce_again_pair(const struct lucid_reduction *reduction, const stru
     pair.some = true;
 }
 
-void lucid_reduce_again_unseen(const struct lucid_reduction *reduction, const struct sparse_operator *operator,
-                               struct lucid_reduce_comm *own)
+static void remember(const struct lucid_reduction *reduction, const struct sparse_operator *operator)
 {
-    unseen.own = operator->op == SPARSE_USER || reduction->counts || reduction->counts_c ? NULL : own;
+    unseen.some = operator->op != SPARSE_USER && !reduction->counts && !reduction->counts_c;
     unseen.age = atomic_load_explicit(&age, memory_order_relaxed);
-    unseen.number = own->asked;
     unseen.comm = reduction->comm;
     unseen.type = reduction->type;
     unseen.op = reduction->op;
@@ -55,16 +54,31 @@ void lucid_reduce_again_unseen(const struct lucid_reduction *reduction, const st
     unseen.kind = reduction->kind;
 }
 
+void lucid_reduce_again_unseen(const struct lucid_reduction *reduction, const struct sparse_operator *operator,
+                               struct lucid_reduce_comm *own)
+{
+    remember(reduction, operator);
+    unseen.brief = false;
+    unseen.own = own;
+    unseen.number = own->asked;
+}
+
+void lucid_reduce_again_short(const struct lucid_reduction *reduction, const struct sparse_operator *operator)
+{
+    remember(reduction, operator);
+    unseen.brief = true;
+}
+
 static bool is_short(const struct lucid_reduction *reduction)
 {
-    const size_t most = lucid_params()->sparse_always ? 0 : lucid_params()->sparse_short, count = (size_t)reduction->count;
+    const size_t most = lucid_params()->sparse_always ? 0 : sparse_short_least(lucid_params()), count = (size_t)reduction->count;
     if (!pair.some || reduction->type != pair.type || reduction->op != pair.op || reduction->kind == SPARSE_REDUCE_SCATTER) return false;
     return reduction->count >= 0 && count < most && count * pair.size < most;
 }
 
 static bool same(const struct lucid_reduction *reduction)
 {
-    return unseen.own && reduction->comm == unseen.comm && reduction->count == unseen.count && reduction->type == unseen.type &&
+    return unseen.some && reduction->comm == unseen.comm && reduction->count == unseen.count && reduction->type == unseen.type &&
            reduction->op == unseen.op && reduction->kind == unseen.kind && !reduction->counts && !reduction->counts_c &&
            unseen.age == atomic_load_explicit(&age, memory_order_relaxed);
 }
@@ -80,5 +94,5 @@ static bool passes(struct lucid_reduce_comm *own)
 
 bool lucid_reduce_again(const struct lucid_reduction *reduction)
 {
-    return is_short(reduction) || (same(reduction) && passes(unseen.own));
+    return is_short(reduction) || (same(reduction) && (unseen.brief || passes(unseen.own)));
 }

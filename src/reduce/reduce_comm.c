@@ -332,5 +332,6 @@ void lucid_reduce_close(void)
     while (all)
         if (PMPI_Comm_delete_attr(all->owner, keyval) != MPI_SUCCESS) break;
     reap(true);
+    lucid_reduce_short_close();
     sparse_memory_forget();
 }

@@ -40,7 +40,7 @@ static bool may_be_kept(const struct lucid_reduction *reduction, size_t elements
 {
     const struct lucid_params *params = lucid_params();
     if (params->replay == 0 || elements > INT_MAX || reduction->counts_c) return false;
-    if (elements * operator->size < params->sparse_short) return false;
+    if (elements * operator->size < sparse_short_least(params)) return false;
     return lucid_reduce_predefined(reduction->op) && named(reduction->type) && is_ordered(reduction->comm);
 }
 

@@ -112,7 +112,7 @@ bool lucid_reduce_persist(const struct lucid_reduction *reduction, MPI_Request *
     struct lucid_reduce_comm *own = NULL;
     bool broken = false;
     size_t elements;
-    if (!lucid_reduce_is_ours(reduction, &user, &operator, &elements)) return false;
+    if (!lucid_reduce_is_ours(reduction, &user, &operator, &elements, false)) return false;
     if (lucid_reduce_lasts(&user, elements)) own = lucid_reduce_comm_nonblocking(reduction->comm, &broken);
     if (broken) return refuse(reduction, request, rc);
     if (!own || own->persistent >= LUCID_REDUCE_CALLS) {

@@ -96,6 +96,9 @@ static void with_lucid(struct replay *replay)
     reduction.input = replay->input;
     reduction.output = replay->output;
     lucid_reduce_describe(&reduction, own, replay->counts, &replay->kept->operator, 0, &call);
+    struct sparse_parameters parameters = own->parameters;
+    parameters.short_bytes = sparse_short_least(lucid_params()); /* what is kept is run, whether it would be looked at is said elsewhere */
+    call.parameters = &parameters;
     call.blocking = true;
     enum sparse_status status = lucid_reduce_create(&call, own, &collective);
     if (status == SPARSE_PENDING) status = lucid_reduce_go_on(own, collective, &outcome);

@@ -164,6 +164,19 @@ static bool replayed_prospect(const struct record *record, double took, const st
     return true;
 }
 
+static bool is_short(const struct record *record, const struct sparse_parameters *parameters)
+{
+    return record->figures.elements / record->figures.calls * record->figures.size < parameters->short_bytes;
+}
+
+/* Whether short ones are looked at all the same (../sparse/sparse_short.h): a call takes the library so long. */
+static bool are_worth_it(const struct record *record, double took, const struct sparse_parameters *parameters)
+{
+    const struct lucid_reduce_figures *f = &record->figures;
+    const bool enough = f->calls * f->calls > SPARSE_SHORT_CALLS * f->ranks; /* ranks: the sum over all calls */
+    return parameters->short_measured && enough && sparse_short_worth(took);
+}
+
 /* Of one call of a sort. A Reduce's leaves are through before it is done, and a Reduce_scatter may be a Reduce and a Scatter, so that
  * their time is the mean. For the model dense vectors are taken for the library's: formulas cannot tell whether a dense form of ours is better. */
 static struct prospect prospect_of(const struct record *record, const struct outlook *outlook)
@@ -174,11 +187,12 @@ static struct prospect prospect_of(const struct record *record, const struct out
     const bool early = kind == SPARSE_REDUCE || kind == SPARSE_REDUCE_SCATTER;
     double took = early ? record->figures.seconds / (double)record->figures.calls : record->least;
     struct prospect prospect;
+    if (took > 0 && is_short(record, parameters) && !are_worth_it(record, took, parameters)) return (struct prospect){took, took, took, false};
     if (replayed_prospect(record, took, outlook, &prospect)) return prospect;
     struct sparse_choice ours = sparse_choose(kind, false, &estimate, parameters, NULL);
     if (took <= 0) took = sparse_cost(SPARSE_LIBRARY, ours.algorithm, true, &estimate, parameters); /* a nonblocking call */
-    bool is_short = estimate.elements * estimate.size < parameters->short_bytes, full = estimate.density >= sparse_full(estimate.size);
-    if (is_short || full) return (struct prospect){took, took, is_short ? took : reading_of(record, outlook), false};
+    if (is_short(record, parameters)) return (struct prospect){took, took, took, false}; /* of which formulas know too little */
+    if (estimate.density >= sparse_full(estimate.size)) return (struct prospect){took, took, reading_of(record, outlook), false};
     double seconds = sparse_cost(ours.algorithm, ours.algorithm, false, &estimate, parameters);
     seconds += sparse_cost_of_asking(&estimate, parameters);
     seconds = fmax(seconds, least_of(record, outlook));

@@ -278,7 +278,7 @@ bool lucid_reduce_begin(const struct lucid_reduction *reduction, MPI_Request *re
     struct lucid_reduce_comm *own;
     bool broken = false;
     size_t elements;
-    if (!request || !lucid_reduce_is_ours(reduction, &user, &operator, &elements)) return false;
+    if (!request || !lucid_reduce_is_ours(reduction, &user, &operator, &elements, false)) return false;
     if (!lucid_reduce_lasts(&user, elements) || !(own = lucid_reduce_comm_nonblocking(reduction->comm, &broken))) {
         if (broken) return lucid_reduce_out_of_memory(reduction, rc);
         lucid_reduce_passed();

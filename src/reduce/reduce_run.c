@@ -131,6 +131,7 @@ void lucid_reduce_left(void)
 {
     struct lucid_reduce_comm *own = passed_on;
     if (mode() == MEASURE) lucid_reduce_look_done();
+    lucid_reduce_short_left();
     if (!own) return;
     passed_on = NULL;
     pthread_mutex_lock(&own->lock);
@@ -139,7 +140,7 @@ void lucid_reduce_left(void)
 }
 
 /* False: it is the library's. */
-static bool run(const struct lucid_reduction *reduction, size_t *counts, const struct sparse_operator *operator, int *rc)
+static bool run(const struct lucid_reduction *reduction, size_t *counts, const struct sparse_operator *operator, size_t bytes, int *rc)
 {
     struct lucid_reduce_comm *own = lucid_reduce_comm(reduction->comm);
     struct sparse_collective *collective;
@@ -150,7 +151,10 @@ static bool run(const struct lucid_reduction *reduction, size_t *counts, const s
     call.blocking = true;
     enum sparse_status status = lucid_reduce_create(&call, own, &collective);
     if (status == SPARSE_NOT_OURS) lucid_reduce_again_unseen(reduction, operator, own);
-    if (status == SPARSE_PENDING) status = lucid_reduce_go_on(own, collective, &outcome);
+    if (status == SPARSE_PENDING) {
+        status = lucid_reduce_go_on(own, collective, &outcome);
+        lucid_reduce_short_seen(reduction->comm, bytes, outcome.agreed);
+    }
     if (status == SPARSE_NOT_OURS) {
         if (outcome.left) passed_on = own;
         return false;
@@ -163,11 +167,16 @@ static bool run(const struct lucid_reduction *reduction, size_t *counts, const s
 static bool is_tiny(const struct lucid_reduction *reduction)
 {
     return reduction->kind != SPARSE_REDUCE_SCATTER && mode() == ON && !lucid_params()->sparse_always && reduction->count >= 0 &&
-           (size_t)reduction->count < lucid_params()->sparse_short / SPARSE_MAX_SIZE;
+           (size_t)reduction->count < sparse_short_least(lucid_params()) / SPARSE_MAX_SIZE;
+}
+
+static bool reaches(size_t elements, size_t size, size_t bytes)
+{
+    return elements >= (bytes + size - 1) / size;
 }
 
 bool lucid_reduce_is_ours(const struct lucid_reduction *reduction, struct lucid_reduce_user *user, struct sparse_operator *operator,
-                          size_t *elements)
+                          size_t *elements, bool blocking)
 {
     int rank, size;
     if (is_tiny(reduction) || !is_intra(reduction->comm, &rank, &size)) return false;
@@ -179,9 +188,8 @@ bool lucid_reduce_is_ours(const struct lucid_reduction *reduction, struct lucid_
         else if (!lucid_reduce_predefined(reduction->op) && !lucid_op_declared(reduction->op)) lucid_reduce_not_declared();
         return false;
     }
-    if (known) { /* a pair that is not known has no size */
-        const size_t least = (lucid_params()->sparse_short + operator->size - 1) / operator->size;
-        if (*elements >= least || lucid_params()->sparse_always) return true;
+    if (known && (lucid_params()->sparse_always || reaches(*elements, operator->size, sparse_short_least(lucid_params())))) {
+        if (blocking || reaches(*elements, operator->size, lucid_reduce_short_bytes(reduction->comm))) return true;
     }
     passed++;
     return false;
@@ -191,18 +199,24 @@ bool lucid_reduce_run(const struct lucid_reduction *reduction, int *rc)
 {
     struct lucid_reduce_user user;
     struct sparse_operator operator;
-    size_t elements, *counts;
+    size_t elements, *counts = NULL;
     int size;
     if (mode() == MEASURE) lucid_reduce_look_anew();
     if (mode() == ON && !is_tiny(reduction) && lucid_reduce_again(reduction)) {
         passed++;
         return false;
     }
-    if (!lucid_reduce_is_ours(reduction, &user, &operator, &elements)) return false;
+    if (!lucid_reduce_is_ours(reduction, &user, &operator, &elements, true)) return false;
+    enum lucid_reduce_brief brief = lucid_reduce_short(reduction->comm, elements * operator.size);
+    if (brief == LUCID_REDUCE_SHORT) lucid_reduce_again_short(reduction, &operator);
+    if (brief == LUCID_REDUCE_SHORT || brief == LUCID_REDUCE_TIMED) {
+        passed++;
+        return false;
+    }
     PMPI_Comm_size(reduction->comm, &size);
     bool done = true;
-    if (lucid_reduce_counts(reduction, size, &counts)) {
-        done = run(reduction, counts, &operator, rc);
+    if (brief == LUCID_REDUCE_LONG && lucid_reduce_counts(reduction, size, &counts)) {
+        done = run(reduction, counts, &operator, elements * operator.size, rc);
     } else {
         const struct sparse_outcome outcome = {.error = SPARSE_NO_MEMORY, .peer = -1};
         *rc = lucid_reduce_account(reduction, &outcome, -1);

@@ -63,14 +63,14 @@ static int receive(const struct meter *meter, void *buffer, size_t bytes, int pe
     return rc ? rc : await(meter, &request);
 }
 
-/* Rank 0's plan to all, down a binomial tree. */
-static int broadcast(const struct meter *meter, struct plan *plan)
+/* Rank 0's to all, down a binomial tree. */
+static int broadcast(const struct meter *meter, void *bytes, size_t count)
 {
     int rank = meter->transport->rank, size = meter->transport->size, rc = 0, mask = 1;
     while (mask < size && !(rank & mask)) mask <<= 1;
-    if (rank) rc = receive(meter, plan, sizeof *plan, rank - mask);
+    if (rank) rc = receive(meter, bytes, count, rank - mask);
     for (mask >>= 1; mask > 0 && !rc; mask >>= 1)
-        if (rank + mask < size) rc = send(meter, plan, sizeof *plan, rank + mask);
+        if (rank + mask < size) rc = send(meter, bytes, count, rank + mask);
     return rc;
 }
 
@@ -197,7 +197,7 @@ int sparse_measure(const struct sparse_transport *transport, int tag, const stru
     struct plan plan;
     memset(&plan, 0, sizeof plan); /* padding goes over the wire */
     if (transport->rank == 0) make_plan(&meter, &plan);
-    int rc = broadcast(&meter, &plan);
+    int rc = broadcast(&meter, &plan, sizeof plan);
     if (!rc && !plan.known) {
         char *own = calloc(2, LONG); /* other threads may be measuring, too */
         meter.scratch = own ? own : shared;
@@ -205,8 +205,15 @@ int sparse_measure(const struct sparse_transport *transport, int tag, const stru
         free(own);
         if (rc) return rc;
         if (transport->rank == 0) interpret(&meter, &plan);
-        rc = broadcast(&meter, &plan);
+        rc = broadcast(&meter, &plan, sizeof plan);
     }
     if (!rc) *rates = plan.rates;
     return rc;
+}
+
+int sparse_measure_tell(const struct sparse_transport *transport, int tag, const struct sparse_surroundings *surroundings, void *bytes,
+                        size_t count)
+{
+    const struct meter meter = {transport, surroundings, tag, NULL};
+    return broadcast(&meter, bytes, count);
 }

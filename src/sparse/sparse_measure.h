@@ -22,6 +22,10 @@ struct sparse_surroundings {
 int sparse_measure(const struct sparse_transport *transport, int tag, const struct sparse_surroundings *surroundings,
                    struct sparse_rates *rates);
 
+/* Rank 0's bytes to all. Blocking and collective; one tag. 0, or the transport's error code. */
+int sparse_measure_tell(const struct sparse_transport *transport, int tag, const struct sparse_surroundings *surroundings, void *bytes,
+                        size_t count);
+
 /* Seconds of a clock that only goes forward. */
 double sparse_seconds(void);
 

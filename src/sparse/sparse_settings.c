@@ -2,7 +2,7 @@
 /* sparse_settings.c: see sparse_settings.h. */
 #include "sparse_settings.h"
 
-#include "sparse_measure.h"
+#include "sparse_short.h"
 
 #include <string.h>
 
@@ -13,10 +13,16 @@ enum sparse_algorithm sparse_algorithm_named(const char *name)
     return SPARSE_LIBRARY;
 }
 
+size_t sparse_short_least(const struct lucid_params *user)
+{
+    return user->sparse_short == LUCID_SIZE_WORD ? SPARSE_SHORT_LEAST : user->sparse_short;
+}
+
 void sparse_settings(const struct lucid_params *user, struct sparse_parameters *parameters)
 {
     sparse_parameters_default(parameters);
-    parameters->short_bytes = user->sparse_short;
+    parameters->short_measured = user->sparse_short == LUCID_SIZE_WORD;
+    parameters->short_bytes = parameters->short_measured ? SPARSE_SHORT_MOST : user->sparse_short;
     parameters->slice_bytes = user->sparse_slice;
     parameters->keep = user->sparse_keep;
     parameters->algorithm = sparse_algorithm_named(user->sparse_algorithm);

@@ -55,6 +55,26 @@ if(TARGET mca_coll_sparse)
   lucid_add_sparse_again_test(sparse_again_component ${component} SPARSE_EXPECT=component)
 endif()
 
+# Vectors of less than 64 KiB.
+add_executable(sparse_short sparse_short.c)
+target_include_directories(sparse_short PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
+target_compile_definitions(sparse_short PRIVATE _GNU_SOURCE)
+target_link_libraries(sparse_short PRIVATE MPI::MPI_C ${CMAKE_DL_LIBS})
+
+function(lucid_add_sparse_short_test NAME)
+  foreach(np 2 3 4)
+    add_test(NAME ${mpi}.${NAME}.np${np} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np} env ${ARGN} $<TARGET_FILE:sparse_short>)
+    set_tests_properties(${mpi}.${NAME}.np${np} PROPERTIES LABELS "mpi;sparse" TIMEOUT 120 PROCESSORS 2 ENVIRONMENT "${LUCID_MPI_TEST_ENV}")
+  endforeach()
+endfunction()
+
+lucid_add_sparse_short_test(sparse_short_preload LD_PRELOAD=$<TARGET_FILE:lucid> LUCID_SPARSE=on SPARSE_EXPECT=preload)
+if(TARGET mca_coll_sparse)
+  lucid_add_sparse_short_test(sparse_short_component ${component} SPARSE_EXPECT=component)
+  lucid_add_sparse_short_test(sparse_short_set ${component} LUCID_SPARSE_SHORT=64K SPARSE_EXPECT=never)
+  lucid_add_sparse_short_test(sparse_short_reproducible ${component} LUCID_SPARSE_REPRODUCIBLE=1 SPARSE_EXPECT=never)
+endif()
+
 # Nonblocking calls: taken where MPICH's progress steps them, or a thread may; else left to the library.
 add_executable(sparse_nonblocking sparse_nonblocking.c)
 target_include_directories(sparse_nonblocking PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)

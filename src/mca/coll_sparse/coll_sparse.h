@@ -15,6 +15,7 @@
 #include "ompi/request/request.h"
 
 #include "sparse_collective.h"
+#include "sparse_short.h"
 
 /* The slots of a communicator's table that are taken: blocking, nonblocking, persistent. */
 #define COLL_SPARSE_SLOTS(X) \
@@ -50,6 +51,7 @@ typedef struct coll_sparse_module_t {
     struct sparse_transport transport;
     struct sparse_state *state;
     struct sparse_parameters parameters; /* the same at all processes */
+    struct sparse_short brief;           /* by which parameters.short_bytes is found out, in blocking calls */
     struct sparse_parameters plain;      /* as they were before the rates were measured */
     bool located;                        /* whether all are on one node has been looked at: it is in both */
     mca_coll_base_module_t *libnbc;      /* starts nonblocking calls late (coll_sparse_below.c), or NULL */
@@ -110,6 +112,10 @@ void coll_sparse_transport(ompi_communicator_t *comm, struct sparse_transport *t
 
 /* Gives all processes the rates of one (collective, blocking; the communicator's first call of some size). */
 void coll_sparse_measure(coll_sparse_module_t *module);
+
+/* A blocking call shorter than what is looked at. True: now that length is settled (collective). False: the call is the module below's, and
+ * timed, and coll_sparse_passed() is to follow. */
+bool coll_sparse_settle(coll_sparse_module_t *module, size_t bytes);
 
 /* Finds out whether all processes are on one node, for calls that come before that. Without a message. */
 void coll_sparse_locate(coll_sparse_module_t *module);

@@ -17,6 +17,7 @@ static void module_construct(coll_sparse_module_t *module)
     module->begun = 0;
     module->turns = module->created = module->turn = 0;
     module->unseen = (struct coll_sparse_unseen){0};
+    module->brief = (struct sparse_short){0};
     pthread_mutex_init(&module->lock, NULL);
 }
 
@@ -48,6 +49,7 @@ static int enable(mca_coll_base_module_t *super, ompi_communicator_t *comm)
     module->comm = comm;
     module->size = ompi_comm_size(comm);
     module->short_bytes = module->parameters.always ? 0 : module->parameters.short_bytes;
+    if (sparse_short_unsettled(&module->brief, &module->parameters, SPARSE_SHORT_LEAST)) module->short_bytes = SPARSE_SHORT_LEAST;
     coll_sparse_transport(comm, &module->transport);
 #define TAKE(api) LUCID_OMPI_COLL_TAKE(comm, &module->below, super, api);
     COLL_SPARSE_SLOTS(TAKE)

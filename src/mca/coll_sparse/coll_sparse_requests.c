@@ -376,6 +376,11 @@ int coll_sparse_begin(coll_sparse_module_t *module, const struct coll_sparse_cal
         dispose(request);
         return COLL_SPARSE_PASS;
     }
+    /* now: where its turn is yet to come, a blocking call may have settled another length by then */
+    if (!module->parameters.always && elements * request->call.operator.size < module->parameters.short_bytes) {
+        dispose(request);
+        return COLL_SPARSE_PASS;
+    }
     coll_sparse_locate(module);
     request->call.library = coll_sparse_below_known(module, call->kind, elements * request->call.operator.size);
     /* ranks start it before and behind a blocking call that measures: all have what they had when it was made */

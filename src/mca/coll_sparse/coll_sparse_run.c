@@ -66,7 +66,8 @@ int coll_sparse_account(coll_sparse_module_t *module, const struct sparse_collec
 int coll_sparse_passed(coll_sparse_module_t *module, int rc)
 {
     pthread_mutex_lock(&module->lock);
-    sparse_state_passed(module->state, &module->parameters, 0);
+    if (module->brief.since > 0) sparse_short_end(&module->brief, module->parameters.clock());
+    else sparse_state_passed(module->state, &module->parameters, 0);
     pthread_mutex_unlock(&module->lock);
     return rc;
 }
@@ -94,6 +95,21 @@ static int left_unseen(coll_sparse_module_t *module, const struct coll_sparse_ca
     return passed();
 }
 
+/* Not short, on this communicator. */
+static bool reaches(const coll_sparse_module_t *module, size_t elements, size_t size)
+{
+    return elements >= (module->parameters.short_bytes + size - 1) / size;
+}
+
+/* From now on the quick look at a call's length says so; a nonblocking one that is under way is not asked about again. */
+static void learn_of_short(coll_sparse_module_t *module, const struct sparse_collective *run, size_t bytes)
+{
+    struct sparse_outcome outcome;
+    if (!module->brief.settled || bytes >= SPARSE_SHORT_MOST) return;
+    sparse_collective_outcome(run, &outcome);
+    if (sparse_short_gives_up(&module->brief, outcome.agreed)) module->short_bytes = SPARSE_SHORT_MOST;
+}
+
 int coll_sparse_run(coll_sparse_module_t *module, const struct coll_sparse_call *mpi_call)
 {
     struct coll_sparse_user user;
@@ -102,9 +118,13 @@ int coll_sparse_run(coll_sparse_module_t *module, const struct coll_sparse_call 
     size_t elements = coll_sparse_elements(module, mpi_call);
     if (!coll_sparse_describe(module, mpi_call, &user, &call)) return passed();
     /* from here on all processes answer alike */
-    bool large = elements >= (module->parameters.short_bytes + call.operator.size - 1) / call.operator.size;
-    if (!large && !module->parameters.always) return passed();
-    if (!module->measured && large) coll_sparse_measure(module);
+    const size_t size = call.operator.size;
+    if (!module->parameters.always && !reaches(module, elements, size)) {
+        if (!sparse_short_unsettled(&module->brief, &module->parameters, elements * size)) return passed();
+        if (!coll_sparse_settle(module, elements * size)) return passed(), COLL_SPARSE_PASS_TIMED;
+        if (!reaches(module, elements, size)) return passed();
+    }
+    if (!module->measured && reaches(module, elements, size)) coll_sparse_measure(module);
     pthread_mutex_lock(&module->lock);
     call.tag = COLL_SPARSE_TAG;
     call.blocking = true;
@@ -116,6 +136,7 @@ int coll_sparse_run(coll_sparse_module_t *module, const struct coll_sparse_call 
             pthread_mutex_lock(&module->lock);
         }
         int rc = coll_sparse_account(module, run, status);
+        learn_of_short(module, run, elements * size);
         sparse_collective_destroy(run);
         pthread_mutex_unlock(&module->lock);
         return rc;
