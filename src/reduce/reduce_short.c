@@ -118,7 +118,9 @@ void lucid_reduce_short_left(void)
 void lucid_reduce_short_seen(MPI_Comm comm, size_t bytes, double density)
 {
     struct brief *own = bytes < settings.short_bytes && settings.short_measured ? find(comm) : NULL;
-    if (own && sparse_short_gives_up(&own->times, density)) own->bytes = settings.short_bytes;
+    if (!own || !sparse_short_gives_up(&own->times, density)) return;
+    own->bytes = settings.short_bytes;
+    lucid_reduce_again_forget(); /* who has the call in mind would go on counting it in the core, and others not */
 }
 
 /* Those of communicators that are never freed. */

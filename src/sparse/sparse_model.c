@@ -222,11 +222,12 @@ static void between(struct costs *c, double bytes)
 }
 
 /* Up a tree within the node, doubling between the nodes, and down again. On one node, or with one rank on each, it is no way of its own, and
- * for dense vectors no good one: a node's ranks wait while one of them adds. */
+ * for long dense vectors no good one: a node's ranks wait while one of them adds. */
 static void over_leaders(struct costs *c)
 {
     int per_node = c->rates->ranks_per_node, ranks = c->estimate->ranks;
-    if (c->dense || !sparse_nodes_matter(ranks, per_node)) {
+    const bool slow = c->dense && c->elements * (double)c->estimate->size >= 65536;
+    if (slow || !sparse_nodes_matter(ranks, per_node)) {
         c->latency = INFINITY;
         return;
     }
