@@ -69,17 +69,18 @@ class Fortran(emit_body.Dialect):
                 call, "const int rc = (int)*ierror;"]
 
     def reduction_call(self, own):
-        # a buffer that comes as a descriptor may be an array section: the library's
+        # a buffer that comes as a descriptor may be an array section, which MPICH makes a datatype of before it calls MPI_X in C: that is
+        # where such calls are taken
         *optional, call, rc = self.call()
         here = [*self.values(own), *(f"void *const {name} = f_{name};" for name in ("sendbuf", "recvbuf")), "int own = MPI_SUCCESS;"]
         # MPICH's own entry points call MPI_X in C, whose wrapper is to leave alone what has been dealt with here
         inside = ["if (LUCID_UNLIKELY(wanted)) lucid_reduce_nest(true);", call, "if (LUCID_UNLIKELY(wanted)) lucid_reduce_nest(false);"]
-        begin = [*optional, "const bool wanted = lucid_reduce_wanted();"]
+        begin = [*optional, "const bool wanted = !descriptors && lucid_reduce_wanted();"]
         if self.function.action == "coll_init":
             here += ["MPI_Request made = PMPI_Request_f2c(*(const MPI_Fint *)f_request);",
                      f"if (lucid_reduce_persist({own}, &made, &own)) {{", "    *ierror = own;",
                      "    *(MPI_Fint *)f_request = PMPI_Request_c2f(made);", "}"]
-            ours = "if (LUCID_UNLIKELY(wanted) && !descriptors && *ierror == MPI_SUCCESS) {"
+            ours = "if (LUCID_UNLIKELY(wanted) && *ierror == MPI_SUCCESS) {"
             return [*begin, *inside, ours, *("    " + line for line in here), "}", rc]
         left = []
         if self.function.action == "icoll":
@@ -88,7 +89,7 @@ class Fortran(emit_body.Dialect):
         else:
             here += [f"taken = lucid_reduce_run({own}, &own);", "if (taken) *ierror = own;"]
             left = ["if (LUCID_UNLIKELY(wanted)) lucid_reduce_left();"]
-        return [*begin, "bool taken = false;", "if (LUCID_UNLIKELY(wanted) && !descriptors) {", *("    " + line for line in here), "}",
+        return [*begin, "bool taken = false;", "if (LUCID_UNLIKELY(wanted)) {", *("    " + line for line in here), "}",
                 "if (!taken) {", *("    " + line for line in inside), "}", *left, rc]
 
     def values(self, text):

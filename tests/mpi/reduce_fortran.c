@@ -40,28 +40,37 @@ static bool is_sum(size_t every)
     return true;
 }
 
-static void test_blocking(void)
+static void allreduce(bool descriptors)
+{
+    struct shim_descriptor in = {.address = input}, out = {.address = output};
+    if (descriptors) mpi_allreduce_f08ts_(&in, &out, &n, &type, &op, &comm, NULL);
+    else mpi_allreduce_(input, output, &n, &type, &op, &comm, &ierror);
+}
+
+static void test_blocking(bool descriptors)
 {
     const lucid_sparse_figures_t before = figures();
     for (int i = 0; i < DENSE; i++) {
         fill(1);
-        mpi_allreduce_(input, output, &n, &type, &op, &comm, &ierror);
+        allreduce(descriptors);
         CHECK(is_sum(1));
     }
     fill(100);
-    mpi_allreduce_(input, output, &n, &type, &op, &comm, &ierror);
+    allreduce(descriptors);
     CHECK(is_sum(100));
     const lucid_sparse_figures_t after = figures();
     CHECK_EQUAL(after.taken + after.passed - before.taken - before.passed, DENSE + 1);
 }
 
-static void test_nonblocking(void)
+static void test_nonblocking(bool descriptors)
 {
+    struct shim_descriptor in = {.address = input}, out = {.address = output};
     MPI_Fint request;
     const lucid_sparse_figures_t before = figures();
     for (size_t every = 1; every <= 100; every += 99) {
         fill(every);
-        mpi_iallreduce_(input, output, &n, &type, &op, &comm, &request, &ierror);
+        if (descriptors) mpi_iallreduce_f08ts_(&in, &out, &n, &type, &op, &comm, &request, NULL);
+        else mpi_iallreduce_(input, output, &n, &type, &op, &comm, &request, &ierror);
         MPI_Request made = MPI_Request_f2c(request);
         MPI_Wait(&made, MPI_STATUS_IGNORE);
         CHECK(is_sum(every));
@@ -102,8 +111,10 @@ int main(int argc, char **argv)
     op = MPI_Op_c2f(MPI_SUM);
     comm = MPI_Comm_c2f(MPI_COMM_WORLD);
     info = MPI_Info_c2f(MPI_INFO_NULL);
-    test_blocking();
-    test_nonblocking();
+    test_blocking(false);
+    test_nonblocking(false);
+    test_blocking(true);
+    test_nonblocking(true);
     test_persistent();
     free(input);
     free(output);

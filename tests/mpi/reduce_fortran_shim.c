@@ -17,6 +17,23 @@ void mpi_iallreduce_(void *in, void *out, MPI_Fint *n, MPI_Fint *type, MPI_Fint 
     *request = MPI_Request_c2f(made);
 }
 
+/* ierror is optional here, and may be NULL. */
+void mpi_allreduce_f08ts_(struct shim_descriptor *in, struct shim_descriptor *out, MPI_Fint *n, MPI_Fint *type, MPI_Fint *op,
+                          MPI_Fint *comm, MPI_Fint *ierror)
+{
+    const int rc = MPI_Allreduce(in->address, out->address, *n, MPI_Type_f2c(*type), MPI_Op_f2c(*op), MPI_Comm_f2c(*comm));
+    if (ierror) *ierror = rc;
+}
+
+void mpi_iallreduce_f08ts_(struct shim_descriptor *in, struct shim_descriptor *out, MPI_Fint *n, MPI_Fint *type, MPI_Fint *op,
+                           MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request made;
+    const int rc = MPI_Iallreduce(in->address, out->address, *n, MPI_Type_f2c(*type), MPI_Op_f2c(*op), MPI_Comm_f2c(*comm), &made);
+    *request = MPI_Request_c2f(made);
+    if (ierror) *ierror = rc;
+}
+
 #if defined(TEST_PERSISTENT)
 void SHIM_INIT(void *in, void *out, MPI_Fint *n, MPI_Fint *type, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request,
                MPI_Fint *ierror)

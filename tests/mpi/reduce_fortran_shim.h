@@ -21,6 +21,15 @@
 void mpi_allreduce_(void *in, void *out, MPI_Fint *n, MPI_Fint *type, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *ierror);
 void mpi_iallreduce_(void *in, void *out, MPI_Fint *n, MPI_Fint *type, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request,
                      MPI_Fint *ierror);
+/* As mpi_f08 has it: a descriptor begins with the address. Sections are not made here. */
+struct shim_descriptor {
+    void *address;
+    size_t rest[8];
+};
+void mpi_allreduce_f08ts_(struct shim_descriptor *in, struct shim_descriptor *out, MPI_Fint *n, MPI_Fint *type, MPI_Fint *op,
+                          MPI_Fint *comm, MPI_Fint *ierror);
+void mpi_iallreduce_f08ts_(struct shim_descriptor *in, struct shim_descriptor *out, MPI_Fint *n, MPI_Fint *type, MPI_Fint *op,
+                           MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror);
 #if defined(TEST_PERSISTENT)
 void SHIM_INIT(void *in, void *out, MPI_Fint *n, MPI_Fint *type, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request,
                MPI_Fint *ierror);
