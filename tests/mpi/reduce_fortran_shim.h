@@ -4,6 +4,8 @@
 #ifndef REDUCE_FORTRAN_SHIM_H
 #define REDUCE_FORTRAN_SHIM_H
 
+#include <stddef.h>
+
 #include <mpi.h>
 #if __has_include(<mpi-ext.h>)
 #include <mpi-ext.h>
