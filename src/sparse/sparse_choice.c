@@ -119,12 +119,19 @@ static double dense_margin(const struct sparse_estimate *estimate, const struct 
     return cached && !waits ? careful(parameters) : parameters->margin;
 }
 
+/* What is short takes little, and is disturbed by more of that. */
+static double encoded_margin(const struct sparse_estimate *estimate, const struct sparse_parameters *parameters)
+{
+    bool is_short = estimate->elements * estimate->size < 65536;
+    return is_short ? careful(parameters) : parameters->margin;
+}
+
 static struct sparse_choice by_trial(struct range range, double library, const struct sparse_estimate *estimate,
                                      const struct sparse_parameters *parameters, struct sparse_trial *trial)
 {
     const int algorithms = (int)(range.last - range.first) + 1;
     struct sparse_contest contest = {.n = 1, .dense = 1 + algorithms, .cost = {library}, .asking = trial->asking,
-                                     .margin = parameters->margin, .thin = estimate->density < 0.5,
+                                     .margin = encoded_margin(estimate, parameters), .thin = estimate->density < 0.5,
                                      .every = parameters->every, .share = trial->share};
     contest.unlearned = contest.thin && !estimate->learned;
     contest.dense_margin = dense_margin(estimate, parameters, sparse_trial_expected(trial, 0, library));
