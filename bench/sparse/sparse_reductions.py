@@ -283,7 +283,7 @@ Machine: %s. Ranks share its processors, so that times within a node are times o
 
 
 STILL = """\
-Dense vectors, and all below 64 KiB, few of which a library takes long for. Interval: where the ratio of the medians lies in 95 of 100 draws of as many of the
+Dense vectors, and all below 64 KiB. Interval: where the ratio of the medians lies in 95 of 100 draws of as many of the
 row's repetitions, with replacement. A row is behind the best when its interval lies below 0.98, and not when it lies above; where 0.98 is inside, these
 repetitions cannot tell. Library again: a second communicator with the library's default against the first, the same routine in the same turns,
 which shows how often the test calls nothing something.

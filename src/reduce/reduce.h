@@ -99,6 +99,14 @@ struct lucid_reduce_comm {
                                           * of reduce_request.c, but for who only looks whether there are some) */
     struct lucid_reduce_comm *next;
 };
+/* An attribute of communicators, which MPI_Comm_dup does not copy, made when it is first asked for; MPI_KEYVAL_INVALID: it cannot be made. */
+struct lucid_reduce_key {
+    MPI_Comm_delete_attr_function *forget;
+    int value;
+    bool made;
+};
+LUCID_INTERNAL int lucid_reduce_key(struct lucid_reduce_key *key);
+
 /* What a blocking call finds: made at the first one that is long enough (collective, blocking); NULL where that failed, and
  * with processes of another MPI_COMM_WORLD; at all processes alike. */
 LUCID_INTERNAL struct lucid_reduce_comm *lucid_reduce_comm(MPI_Comm comm);
@@ -129,7 +137,7 @@ LUCID_INTERNAL void lucid_reduce_again_pair(const struct lucid_reduction *reduct
 LUCID_INTERNAL void lucid_reduce_again_unseen(const struct lucid_reduction *reduction, const struct sparse_operator *operator,
                                               struct lucid_reduce_comm *own);
 LUCID_INTERNAL void lucid_reduce_again_forget(void);
-
+/* That a call is too short for its communicator, whatever its vectors are. */
 LUCID_INTERNAL void lucid_reduce_again_short(const struct lucid_reduction *reduction, const struct sparse_operator *operator);
 
 /* What becomes of a blocking call of so many bytes, by its length (reduce_short.c): it is the library's; and timed, so that
@@ -139,8 +147,8 @@ LUCID_INTERNAL enum lucid_reduce_brief lucid_reduce_short(MPI_Comm comm, size_t 
 LUCID_INTERNAL void lucid_reduce_short_left(void);
 /* A call of so many bytes has been looked at. */
 LUCID_INTERNAL void lucid_reduce_short_seen(MPI_Comm comm, size_t bytes, double density);
-/* Bytes from which on other calls of the communicator are looked at, as far as it is known when they are made. */
-LUCID_INTERNAL size_t lucid_reduce_short_bytes(MPI_Comm comm);
+/* Whether another call of so many bytes is to be looked at, as far as it is known when it is made. */
+LUCID_INTERNAL bool lucid_reduce_long(MPI_Comm comm, size_t bytes);
 LUCID_INTERNAL void lucid_reduce_short_close(void);
 
 /* The core's description of a call, with the parameters as they are now. */

@@ -13,7 +13,6 @@
 #include "../sparse/sparse_settings.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int keyval = MPI_KEYVAL_INVALID;
 static struct lucid_reduce_comm *all;
 static struct lucid_reduce_comm *retired; /* the program's communicator is gone */
 static struct lucid_reduce_comm nothing; /* a communicator that goes without */
@@ -115,15 +114,16 @@ static int forget(MPI_Comm comm, int key, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
-static int key(void)
+int lucid_reduce_key(struct lucid_reduce_key *key)
 {
     pthread_mutex_lock(&lock);
-    if (keyval == MPI_KEYVAL_INVALID && PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, NULL) != MPI_SUCCESS)
-        keyval = MPI_KEYVAL_INVALID;
-    int found = keyval;
+    if (!key->made) key->made = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, key->forget, &key->value, NULL) == MPI_SUCCESS;
+    int found = key->made ? key->value : MPI_KEYVAL_INVALID;
     pthread_mutex_unlock(&lock);
     return found;
 }
+
+static struct lucid_reduce_key key = {.forget = forget};
 
 /* Which node every rank is on, by its lowest rank there. */
 static bool find_nodes(struct lucid_reduce_comm *own)
@@ -272,7 +272,7 @@ bool lucid_reduce_comm_ready(struct lucid_reduce_comm *own)
 static struct lucid_reduce_comm *find(MPI_Comm comm)
 {
     struct lucid_reduce_comm *own = NULL;
-    int found = 0, name = key();
+    int found = 0, name = lucid_reduce_key(&key);
     if (name == MPI_KEYVAL_INVALID) return &nothing;
     PMPI_Comm_get_attr(comm, name, &own, &found);
     return found ? own : NULL;
@@ -280,7 +280,7 @@ static struct lucid_reduce_comm *find(MPI_Comm comm)
 
 static struct lucid_reduce_comm *keep(MPI_Comm comm, struct lucid_reduce_comm *own)
 {
-    if (PMPI_Comm_set_attr(comm, key(), own ? own : &nothing) != MPI_SUCCESS && own) {
+    if (PMPI_Comm_set_attr(comm, lucid_reduce_key(&key), own ? own : &nothing) != MPI_SUCCESS && own) {
         destroy(own);
         return NULL;
     }
@@ -330,7 +330,7 @@ void lucid_reduce_close(void)
     if (strcmp(lucid_params()->sparse, "measure") == 0) lucid_reduce_report();
     ask_for_duplicates(true);
     while (all)
-        if (PMPI_Comm_delete_attr(all->owner, keyval) != MPI_SUCCESS) break;
+        if (PMPI_Comm_delete_attr(all->owner, key.value) != MPI_SUCCESS) break;
     reap(true);
     lucid_reduce_short_close();
     sparse_memory_forget();

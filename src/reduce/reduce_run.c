@@ -189,7 +189,7 @@ bool lucid_reduce_is_ours(const struct lucid_reduction *reduction, struct lucid_
         return false;
     }
     if (known && (lucid_params()->sparse_always || reaches(*elements, operator->size, sparse_short_least(lucid_params())))) {
-        if (blocking || reaches(*elements, operator->size, lucid_reduce_short_bytes(reduction->comm))) return true;
+        if (blocking || lucid_reduce_long(reduction->comm, *elements * operator->size)) return true;
     }
     passed++;
     return false;

@@ -14,7 +14,6 @@ struct brief {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int keyval = MPI_KEYVAL_INVALID;
 static struct brief *all;
 static _Thread_local struct brief *running; /* whose call of this thread the library is running */
 
@@ -31,21 +30,13 @@ static int forget(MPI_Comm comm, int key, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
-static int key(void)
-{
-    pthread_mutex_lock(&lock);
-    if (keyval == MPI_KEYVAL_INVALID && PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, NULL) != MPI_SUCCESS)
-        keyval = MPI_KEYVAL_INVALID;
-    int found = keyval;
-    pthread_mutex_unlock(&lock);
-    return found;
-}
+static struct lucid_reduce_key key = {.forget = forget};
 
 static struct brief *find(MPI_Comm comm)
 {
     struct brief *own = NULL;
-    int found = 0;
-    PMPI_Comm_get_attr(comm, key(), &own, &found);
+    int found = 0, name = lucid_reduce_key(&key);
+    if (name != MPI_KEYVAL_INVALID) PMPI_Comm_get_attr(comm, name, &own, &found);
     return found ? own : NULL;
 }
 
@@ -53,7 +44,7 @@ static struct brief *find(MPI_Comm comm)
 static struct brief *make(MPI_Comm comm)
 {
     struct brief *own = calloc(1, sizeof *own);
-    if (!own || PMPI_Comm_set_attr(comm, key(), own) != MPI_SUCCESS) {
+    if (!own || PMPI_Comm_set_attr(comm, lucid_reduce_key(&key), own) != MPI_SUCCESS) {
         free(own);
         return NULL;
     }
@@ -73,12 +64,21 @@ static void read_settings(void)
     sparse_settings(lucid_params(), &settings);
 }
 
-size_t lucid_reduce_short_bytes(MPI_Comm comm)
+static const struct sparse_parameters *process(void)
 {
     (void)pthread_once(&once, read_settings);
-    if (settings.always) return 0;
-    const struct brief *own = settings.short_measured ? find(comm) : NULL;
-    return own && own->times.settled ? own->bytes : settings.short_bytes;
+    return &settings;
+}
+
+static bool is_long(const struct brief *own, size_t bytes)
+{
+    return bytes >= (own && own->times.settled ? own->bytes : settings.short_bytes);
+}
+
+bool lucid_reduce_long(MPI_Comm comm, size_t bytes)
+{
+    if (process()->always || is_long(NULL, bytes)) return true;
+    return settings.short_measured && is_long(find(comm), bytes);
 }
 
 /* Collective: all processes have made as many such calls on the communicator. */
@@ -96,7 +96,7 @@ static void settle(MPI_Comm comm, struct brief *own)
 enum lucid_reduce_brief lucid_reduce_short(MPI_Comm comm, size_t bytes)
 {
     static const struct sparse_short none;
-    (void)pthread_once(&once, read_settings);
+    if (process()->always || is_long(NULL, bytes)) return LUCID_REDUCE_LONG;
     struct brief *own = settings.short_measured ? find(comm) : NULL;
     if (sparse_short_unsettled(own ? &own->times : &none, &settings, bytes)) {
         if (!own && !(own = make(comm))) return LUCID_REDUCE_NO_MEMORY;
@@ -106,7 +106,7 @@ enum lucid_reduce_brief lucid_reduce_short(MPI_Comm comm, size_t bytes)
         }
         settle(comm, own);
     }
-    return settings.always || bytes >= (own && own->times.settled ? own->bytes : settings.short_bytes) ? LUCID_REDUCE_LONG : LUCID_REDUCE_SHORT;
+    return is_long(own, bytes) ? LUCID_REDUCE_LONG : LUCID_REDUCE_SHORT;
 }
 
 void lucid_reduce_short_left(void)
@@ -127,5 +127,5 @@ void lucid_reduce_short_seen(MPI_Comm comm, size_t bytes, double density)
 void lucid_reduce_short_close(void)
 {
     while (all)
-        if (PMPI_Comm_delete_attr(all->comm, keyval) != MPI_SUCCESS) break;
+        if (PMPI_Comm_delete_attr(all->comm, key.value) != MPI_SUCCESS) break;
 }

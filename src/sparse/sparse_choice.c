@@ -122,7 +122,7 @@ static double dense_margin(const struct sparse_estimate *estimate, const struct 
 /* What is short takes little, and is disturbed by more of that. */
 static double encoded_margin(const struct sparse_estimate *estimate, const struct sparse_parameters *parameters)
 {
-    bool is_short = estimate->elements * estimate->size < 65536;
+    bool is_short = estimate->elements * estimate->size < SPARSE_SHORT_MOST;
     return is_short ? careful(parameters) : parameters->margin;
 }
 

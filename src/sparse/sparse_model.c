@@ -33,7 +33,7 @@ void sparse_rates_default(struct sparse_rates *rates)
 void sparse_parameters_default(struct sparse_parameters *parameters)
 {
     *parameters = (struct sparse_parameters){
-        .short_bytes = 65536, .slice_bytes = (size_t)1 << 20, .past_bytes = (size_t)4 << 20,
+        .short_bytes = SPARSE_SHORT_MOST, .slice_bytes = (size_t)1 << 20, .past_bytes = (size_t)4 << 20,
         .large_bytes = (size_t)1 << 20, .keep = (size_t)32 << 20,
         .sample_lines = 64, .patience = 4, .every = 32, .margin = 1.1, .algorithm = SPARSE_LIBRARY};
     sparse_rates_default(&parameters->rates);
@@ -226,7 +226,7 @@ static void between(struct costs *c, double bytes)
 static void over_leaders(struct costs *c)
 {
     int per_node = c->rates->ranks_per_node, ranks = c->estimate->ranks;
-    const bool slow = c->dense && c->elements * (double)c->estimate->size >= 65536;
+    const bool slow = c->dense && c->elements * (double)c->estimate->size >= SPARSE_SHORT_MOST;
     if (slow || !sparse_nodes_matter(ranks, per_node)) {
         c->latency = INFINITY;
         return;

@@ -45,8 +45,11 @@ void sparse_rates_default(struct sparse_rates *rates);
  * untouched. */
 bool sparse_rates_calibrate(struct sparse_rates *rates);
 
+/* Bytes from which on no vector is short, if nobody has set another length. */
+enum { SPARSE_SHORT_MOST = 65536 };
+
 struct sparse_parameters {
-    size_t short_bytes;    /* shorter vectors go to the MPI library unseen; 65,536 */
+    size_t short_bytes;    /* shorter vectors go to the MPI library unseen; SPARSE_SHORT_MOST */
     bool short_measured;   /* ... or fewer, where the library takes long for them (sparse_short.h) */
     size_t slice_bytes;    /* vectors are cut into slices of this many bytes or more, two of which are under way at a time; 1 MiB */
     size_t past_bytes;     /* results of so many bytes or more are written past the caches; 4 MiB: with the inputs of four ranks more

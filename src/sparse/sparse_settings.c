@@ -22,7 +22,7 @@ void sparse_settings(const struct lucid_params *user, struct sparse_parameters *
 {
     sparse_parameters_default(parameters);
     parameters->short_measured = user->sparse_short == LUCID_SIZE_WORD;
-    parameters->short_bytes = parameters->short_measured ? SPARSE_SHORT_MOST : user->sparse_short;
+    if (!parameters->short_measured) parameters->short_bytes = user->sparse_short;
     parameters->slice_bytes = user->sparse_slice;
     parameters->keep = user->sparse_keep;
     parameters->algorithm = sparse_algorithm_named(user->sparse_algorithm);

@@ -3,7 +3,7 @@
 #include "sparse_short.h"
 
 /* A dense call takes some tenths of a microsecond longer for being looked up, and for those of them that are looked at. That is a few parts in
- * a hundred of this, and for so long only: then it is given up. A thin one takes a third of it. */
+ * a hundred of this, and for so many looks in a row only: then it is given up. */
 static const double long_enough = 10e-6;
 enum { DENSE_LOOKS = 24 };
 

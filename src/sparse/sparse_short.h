@@ -15,8 +15,7 @@
 
 enum {
     SPARSE_SHORT_LEAST = 4096,
-    SPARSE_SHORT_MOST = 65536,
-    SPARSE_SHORT_SIZES = 4, /* powers of two between them */
+    SPARSE_SHORT_SIZES = 4, /* powers of two from there to SPARSE_SHORT_MOST */
     SPARSE_SHORT_CALLS = 16
 };
 

@@ -44,6 +44,7 @@ struct coll_sparse_unseen {
 typedef struct coll_sparse_module_t {
     mca_coll_base_module_t super;
     size_t short_bytes; /* of shorter vectors; 0: of none */
+    size_t short_begun; /* the same of calls that are not blocking, by which nothing is found out */
     int size;
     struct coll_sparse_unseen unseen;
     struct coll_sparse_below below;
@@ -147,13 +148,13 @@ static inline size_t coll_sparse_elements(const coll_sparse_module_t *module, co
     return call->counts ? count : count * (size_t)module->size;
 }
 
-/* Whether a vector of so many elements is short: most calls, and nothing more is done for them. */
-static inline bool coll_sparse_short(const coll_sparse_module_t *module, size_t elements, const ompi_datatype_t *type)
+/* Whether a vector of so many elements is shorter than `bytes`: most calls, and nothing more is done for them. */
+static inline bool coll_sparse_short(size_t bytes, size_t elements, const ompi_datatype_t *type)
 {
     ptrdiff_t lower, extent;
-    if (elements >= module->short_bytes) return false;
+    if (elements >= bytes) return false;
     opal_datatype_get_extent(&type->super, &lower, &extent);
-    return lower == 0 && extent >= 0 && (extent <= SPARSE_MAX_SIZE || elements == 0) && elements * (size_t)extent < module->short_bytes;
+    return lower == 0 && extent >= 0 && (extent <= SPARSE_MAX_SIZE || elements == 0) && elements * (size_t)extent < bytes;
 }
 
 void coll_sparse_count_passed(void);

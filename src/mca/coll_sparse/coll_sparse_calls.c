@@ -79,18 +79,18 @@ static size_t *copied(counts_t counts, int size)
     return copy;
 }
 
-static bool is_short(const coll_sparse_module_t *sparse, counts_t counts, const ompi_datatype_t *type)
+static bool is_short(const coll_sparse_module_t *sparse, size_t bytes, counts_t counts, const ompi_datatype_t *type)
 {
     size_t elements = 0;
     for (int i = 0; i < sparse->size; i++) elements += (size_t)lucid_ompi_counts_get(counts, i);
-    return coll_sparse_short(sparse, elements, type);
+    return coll_sparse_short(bytes, elements, type);
 }
 
 static int sparse_reduce_scatter(const void *in, void *out, counts_t counts, ompi_datatype_t *type, ompi_op_t *op,
                                  ompi_communicator_t *comm, module_t *module)
 {
     coll_sparse_module_t *sparse = (coll_sparse_module_t *)module;
-    if (is_short(sparse, counts, type)) {
+    if (is_short(sparse, sparse->short_bytes, counts, type)) {
         coll_sparse_count_passed();
         return BELOW(reduce_scatter, in, out, counts, type, op, comm);
     }
@@ -105,7 +105,7 @@ static int sparse_reduce_scatter(const void *in, void *out, counts_t counts, omp
 static int begin_scatter(coll_sparse_module_t *sparse, const void *in, void *out, counts_t counts, ompi_datatype_t *type,
                          ompi_op_t *op, bool persistent, ompi_request_t **request)
 {
-    if (is_short(sparse, counts, type)) return COLL_SPARSE_PASS;
+    if (is_short(sparse, sparse->short_begun, counts, type)) return COLL_SPARSE_PASS;
     struct coll_sparse_call call = {SPARSE_REDUCE_SCATTER, in, out, 0, copied(counts, sparse->transport.size), type, op, 0};
     if (!call.counts) return OMPI_ERR_OUT_OF_RESOURCE;
     int rc = coll_sparse_begin(sparse, &call, persistent, request);

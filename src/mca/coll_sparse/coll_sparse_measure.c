@@ -37,7 +37,7 @@ bool coll_sparse_settle(coll_sparse_module_t *module, size_t bytes)
     const struct sparse_surroundings surroundings = {on_my_node, progress, module->comm};
     if (!sparse_short_begin(&module->brief, bytes, module->parameters.clock())) return false;
     (void)sparse_short_settle(&module->brief, &module->transport, COLL_SPARSE_TAG, &surroundings, &module->parameters);
-    module->short_bytes = module->parameters.short_bytes;
+    module->short_bytes = module->short_begun = module->parameters.short_bytes;
     if (module->transport.rank == 0)
         lucid_info("coll/sparse: %d ranks: vectors are looked at from %zu bytes on", module->transport.size, module->short_bytes);
     return true;

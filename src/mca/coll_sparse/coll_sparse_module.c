@@ -48,7 +48,7 @@ static int enable(mca_coll_base_module_t *super, ompi_communicator_t *comm)
     if (!module->state) return OMPI_ERR_OUT_OF_RESOURCE;
     module->comm = comm;
     module->size = ompi_comm_size(comm);
-    module->short_bytes = module->parameters.always ? 0 : module->parameters.short_bytes;
+    module->short_bytes = module->short_begun = module->parameters.always ? 0 : module->parameters.short_bytes;
     if (sparse_short_unsettled(&module->brief, &module->parameters, SPARSE_SHORT_LEAST)) module->short_bytes = SPARSE_SHORT_LEAST;
     coll_sparse_transport(comm, &module->transport);
 #define TAKE(api) LUCID_OMPI_COLL_TAKE(comm, &module->below, super, api);

@@ -369,15 +369,10 @@ static int prepare(coll_sparse_request_t *request, ompi_request_t **handle)
 int coll_sparse_begin(coll_sparse_module_t *module, const struct coll_sparse_call *call, bool persistent, ompi_request_t **handle)
 {
     const size_t elements = coll_sparse_elements(module, call);
-    if (!coll_sparse_process.nonblocking || coll_sparse_short(module, elements, call->type)) return COLL_SPARSE_PASS;
+    if (!coll_sparse_process.nonblocking || coll_sparse_short(module->short_begun, elements, call->type)) return COLL_SPARSE_PASS;
     coll_sparse_request_t *request = make(module, call, persistent);
     if (!request) return OMPI_ERR_OUT_OF_RESOURCE; /* alone, it may not be passed on */
     if (!coll_sparse_describe(module, call, &request->user, &request->call)) {
-        dispose(request);
-        return COLL_SPARSE_PASS;
-    }
-    /* now: where its turn is yet to come, a blocking call may have settled another length by then */
-    if (!module->parameters.always && elements * request->call.operator.size < module->parameters.short_bytes) {
         dispose(request);
         return COLL_SPARSE_PASS;
     }

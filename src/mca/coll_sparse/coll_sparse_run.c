@@ -82,7 +82,7 @@ static bool same_again(coll_sparse_module_t *module, const struct coll_sparse_ca
 bool coll_sparse_passes(coll_sparse_module_t *module, const struct coll_sparse_call *call)
 {
     size_t elements = coll_sparse_elements(module, call);
-    if (!coll_sparse_short(module, elements, call->type) && !same_again(module, call, elements)) return false;
+    if (!coll_sparse_short(module->short_bytes, elements, call->type) && !same_again(module, call, elements)) return false;
     coll_sparse_count_passed();
     return true;
 }
@@ -101,13 +101,15 @@ static bool reaches(const coll_sparse_module_t *module, size_t elements, size_t 
     return elements >= (module->parameters.short_bytes + size - 1) / size;
 }
 
-/* From now on the quick look at a call's length says so; a nonblocking one that is under way is not asked about again. */
+/* From now on the quick look at a call's length says so. The core's own bound stays: of a nonblocking call whose turn is yet to come it is asked
+ * at some processes sooner and at others later, and a longer bound would not have the same answer. */
 static void learn_of_short(coll_sparse_module_t *module, const struct sparse_collective *run, size_t bytes)
 {
     struct sparse_outcome outcome;
     if (!module->brief.settled || bytes >= SPARSE_SHORT_MOST) return;
     sparse_collective_outcome(run, &outcome);
-    if (sparse_short_gives_up(&module->brief, outcome.agreed)) module->short_bytes = SPARSE_SHORT_MOST;
+    if (sparse_short_gives_up(&module->brief, outcome.agreed))
+        module->short_bytes = module->short_begun = SPARSE_SHORT_MOST;
 }
 
 int coll_sparse_run(coll_sparse_module_t *module, const struct coll_sparse_call *mpi_call)
