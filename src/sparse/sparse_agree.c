@@ -20,7 +20,7 @@ static uint64_t pair(uint32_t high, uint32_t low)
 /* Products with odd numbers, which do not wait for each other; a changed bit changes the upper half of its own one, whichever it is. */
 uint32_t sparse_terms_seal(const struct sparse_terms *t)
 {
-    uint64_t sum = MAGIC + pair(t->ranks, t->flags) * UINT64_C(0x9e3779b97f4a7c15) +
+    uint64_t sum = MAGIC + pair(t->ranks, (uint32_t)t->dear << 16 | t->flags) * UINT64_C(0x9e3779b97f4a7c15) +
                    pair(t->observed, t->took) * UINT64_C(0xbf58476d1ce4e5b9) + t->asked * UINT64_C(0x94d049bb133111eb) +
                    t->density * UINT64_C(0xd6e8feb86659fd93) + t->growth * UINT64_C(0xa0761d6478bd642f) +
                    t->per_exception * UINT64_C(0xe7037ed1a0b428db);
@@ -28,11 +28,11 @@ uint32_t sparse_terms_seal(const struct sparse_terms *t)
 }
 
 void sparse_agree_init(struct sparse_agreement *a, const struct sparse_transport *transport, int per_node, int tag,
-                       struct sparse_record *record, uint32_t flags, struct sparse_times last, double density,
+                       struct sparse_record *record, uint16_t flags, uint16_t dear, struct sparse_times last, double density,
                        const struct sparse_learned *learned)
 {
     *a = (struct sparse_agreement){.transport = transport, .tag = tag, .record = record};
-    a->terms = (struct sparse_terms){.ranks = 1, .flags = flags, .took = last.took, .asked = last.asked,
+    a->terms = (struct sparse_terms){.ranks = 1, .flags = flags, .dear = dear, .took = last.took, .asked = last.asked,
                                     .density = (uint64_t)(density * 0x1p32)};
     if (learned) {
         a->terms.observed = 1;
@@ -119,6 +119,7 @@ static void take(struct sparse_agreement *a, bool replace, int peer)
     }
     a->terms.ranks += other->ranks;
     a->terms.flags |= other->flags;
+    if (other->dear > a->terms.dear) a->terms.dear = other->dear;
     if (other->took > a->terms.took) a->terms.took = other->took;
     if (other->asked > a->terms.asked) a->terms.asked = other->asked;
     a->terms.observed += other->observed;

@@ -19,10 +19,13 @@ struct sparse_times {
 /* On the wire as it is: all ranks run the same library on the same kind of machine, else `seal` differs. */
 struct sparse_terms {
     uint32_t seal, ranks;      /* sparse_terms_seal() of the rest; ranks that these are the sums of */
-    uint32_t flags, observed;  /* of any rank, SPARSE_...; ranks that have learned the growth and the bytes */
+    uint16_t flags, dear;      /* of any rank, SPARSE_...; how many calls' time a look takes, times SPARSE_DEAR: the most of any rank */
+    uint32_t observed;         /* ranks that have learned the growth and the bytes */
     uint32_t took, asked;      /* struct sparse_times: the most of any rank */
     uint64_t density, growth, per_exception; /* sums, in 2^-32, 2^-20 and 2^-20 */
 };
+
+enum { SPARSE_DEAR = 1024 };
 
 enum {
     SPARSE_CANNOT = 1, /* has no memory */
@@ -49,7 +52,7 @@ struct sparse_agreement {
 
 /* `per_node`: consecutive ranks on each node (sparse_agreement_per_node). */
 void sparse_agree_init(struct sparse_agreement *a, const struct sparse_transport *transport, int per_node, int tag,
-                       struct sparse_record *record, uint32_t flags, struct sparse_times last, double density,
+                       struct sparse_record *record, uint16_t flags, uint16_t dear, struct sparse_times last, double density,
                        const struct sparse_learned *learned);
 
 /* Resumable. SPARSE_FAILED also for numbers that are none of ours, when the agreement is over: this rank cannot know what the others will

@@ -9,6 +9,7 @@
 #include "sparse_state.h"
 #include "sparse_step.h"
 #include "sparse_types.h"
+#include "sparse_unasked.h"
 
 typedef enum sparse_status algorithm_fn(struct sparse_slice *s);
 
@@ -33,7 +34,7 @@ struct sparse_collective {
     size_t memory_bytes;
     double sampled, agreed;
     bool rehearses;
-    double prepared, began; /* seconds: what comes before the agreement; when the rehearsal began, if there is one */
+    double prepared, came, began; /* seconds: what comes before the agreement; when that began; when the rehearsal began, if there is one */
     double asking;          /* seconds that all of this is expected to take */
     struct sparse_choice choice;
     bool borrowed_handle;
@@ -71,75 +72,6 @@ void sparse_state_passed(struct sparse_state *state, const struct sparse_paramet
 {
     if (ticket > 0) sparse_turns_end(state->turns.memory, ticket, parameters->clock());
     else if (state->trials.outside) sparse_trials_end(&state->trials, parameters->clock());
-}
-
-bool sparse_state_passes(struct sparse_state *state, const struct sparse_parameters *parameters)
-{
-    bool there = state->unseen && state->unseen->shape == state->unseen_shape;
-    return there && sparse_class_passes(&state->classes[SPARSE_IN_ORDER], state->unseen, parameters);
-}
-
-static size_t all_elements(const struct sparse_call *call)
-{
-    size_t sum = 0, p = (size_t)call->transport->size;
-    if (call->kind != SPARSE_REDUCE_SCATTER) return call->count;
-    if (!call->counts) return call->count * p;
-    for (size_t r = 0; r < p; r++) sum += call->counts[r];
-    return sum;
-}
-
-static uint32_t shape_of(const struct sparse_call *call, size_t elements)
-{
-    return sparse_call_shape(call->kind, &call->operator, elements * call->operator.size);
-}
-
-static struct sparse_class *class_of(const struct sparse_call *call, size_t elements)
-{
-    return sparse_class_at(&call->state->classes[call->order], shape_of(call, elements));
-}
-
-static const struct sparse_answer the_library = {1, SPARSE_LIBRARY, false}, ask = {0, SPARSE_ALGORITHMS, false};
-
-/* Whether it counts in the back-off. In turn that depends on nothing that may differ between the ranks. */
-static bool counts(const struct sparse_call *call)
-{
-    return call->order == SPARSE_IN_TURN || (call->order == SPARSE_IN_ORDER && call->may_pass_on);
-}
-
-static bool always(const struct sparse_call *call)
-{
-    return call->parameters->always || sparse_choice_forced(call->kind, call->parameters);
-}
-
-/* Whatever is in the vectors. */
-static bool the_library_s(const struct sparse_call *call, size_t elements)
-{
-    if (call->transport->size < 2 || elements == 0 || call->operator.apply == NULL) return true;
-    return !always(call) && elements * call->operator.size < call->parameters->short_bytes;
-}
-
-/* Without a message, and the same on all ranks: who runs it? SPARSE_ALGORITHMS: the ranks have to ask each other. */
-static struct sparse_answer known_before(const struct sparse_call *call, size_t elements)
-{
-    const struct sparse_parameters *parameters = call->parameters;
-    if (the_library_s(call, elements)) return the_library;
-    if (always(call)) return ask;
-    struct sparse_class *class = class_of(call, elements);
-    if (!counts(call) || sparse_class_looks(class, parameters)) return ask;
-    if (call->blocking && class->answer.algorithm == SPARSE_LIBRARY) {
-        call->state->unseen = class;
-        call->state->unseen_shape = class->shape;
-    }
-    return class->answer;
-}
-
-/* An entry that is there makes nobody else's make way, and each answer adds one to those that are alike, or begins anew. */
-bool sparse_collective_looks(const struct sparse_call *call, unsigned undecided)
-{
-    const size_t elements = all_elements(call);
-    if (the_library_s(call, elements)) return false;
-    const struct sparse_class *class = sparse_class_found(&call->state->classes[call->order], shape_of(call, elements));
-    return class && (always(call) || class->alike + undecided < call->parameters->patience);
 }
 
 static void *take_memory(const struct sparse_parameters *parameters, size_t bytes)
@@ -201,9 +133,10 @@ static bool make_room(struct sparse_collective *c)
     return c->memory != NULL;
 }
 
-static uint32_t flags_of(const struct sparse_collective *c, bool room)
+static uint16_t flags_of(const struct sparse_collective *c, bool room, bool busy)
 {
-    return (room ? 0 : SPARSE_CANNOT) | (c->call.may_pass_on ? 0 : SPARSE_STAYS) | (sparse_class_stale(c->class) ? SPARSE_STALE : 0);
+    const int stays = c->call.may_pass_on ? 0 : SPARSE_STAYS, stale = sparse_class_stale(c->class) ? SPARSE_STALE : 0;
+    return (uint16_t)((room ? 0 : SPARSE_CANNOT) | stays | stale | (busy ? SPARSE_BUSY : 0));
 }
 
 static int per_node(const struct sparse_collective *c)
@@ -236,13 +169,14 @@ static void begin_asking(struct sparse_collective *c)
     c->timed = call->blocking && c->parameters.clock && !call->state->trials.outside; /* not what the library's routine calls */
     c->rehearses = c->timed && sparse_trials_rehearse(&call->state->trials);
     bool room = make_room(c); /* new only now and then, and then it takes long: not what asking takes */
-    const uint32_t busy = take_turn(c) ? SPARSE_BUSY : 0;
+    const bool busy = take_turn(c);
     c->unseen = call->state->unseen_turn;
     if (call->order == SPARSE_IN_TURN) call->state->unseen_turn = false;
-    if (c->rehearses) c->prepared = -c->parameters.clock();
+    if (c->timed) c->came = c->parameters.clock();
+    c->prepared = -c->came;
     c->sampled = sparse_sample(&call->operator, call->input, c->elements, c->parameters.sample_lines);
-    sparse_agree_init(&c->agreement, call->transport, per_node(c), call->tag, &c->record, flags_of(c, room) | busy,
-                      last_times(c), c->sampled, c->class->observed ? &c->class->learned : NULL);
+    sparse_agree_init(&c->agreement, call->transport, per_node(c), call->tag, &c->record, flags_of(c, room, busy),
+                      sparse_class_dear(c->class), last_times(c), c->sampled, c->class->observed ? &c->class->learned : NULL);
     if (c->rehearses) c->prepared += c->parameters.clock();
 }
 
@@ -260,9 +194,9 @@ static void begin_unasked(struct sparse_collective *c, const struct sparse_answe
 
 enum sparse_status sparse_collective_create(const struct sparse_call *call, struct sparse_collective **collective)
 {
-    size_t elements = all_elements(call);
+    size_t elements = sparse_call_elements(call);
     if (call->blocking) call->state->unseen = NULL;
-    const struct sparse_answer known = known_before(call, elements);
+    const struct sparse_answer known = sparse_unasked(call, elements);
     *collective = NULL;
     if (known.algorithm == SPARSE_LIBRARY) {
         if (call->order == SPARSE_IN_TURN) call->state->unseen_turn = true;
@@ -273,7 +207,7 @@ enum sparse_status sparse_collective_create(const struct sparse_call *call, stru
     c->elements = elements;
     c->record.peer = -1;
     c->status = SPARSE_PENDING;
-    c->class = class_of(call, elements);
+    c->class = sparse_call_class(call, elements);
     if (known.algorithm == SPARSE_ALGORITHMS) begin_asking(c);
     else begin_unasked(c, &known);
     *collective = c;
@@ -309,6 +243,12 @@ static struct sparse_trials *learn_times(struct sparse_collective *c)
     return &state->trials;
 }
 
+/* Over a network ranks wait for each other, in the agreement or in what follows, but for those that only send. */
+static bool waits_anyway(const struct sparse_collective *c)
+{
+    return c->call.kind != SPARSE_REDUCE && !sparse_near(&c->parameters.rates, c->call.transport->size);
+}
+
 static void choose(struct sparse_collective *c, bool may_pass_on, const struct sparse_estimate *estimate)
 {
     struct sparse_trials *trials = learn_times(c);
@@ -318,13 +258,14 @@ static void choose(struct sparse_collective *c, bool may_pass_on, const struct s
                                              : sparse_choice_asking(estimate, &c->parameters);
     if (trial) {
         trial->asking = c->asking;
-        bool near = sparse_near(&c->parameters.rates, c->call.transport->size);
-        trial->share = sparse_class_seen(c->class, sort, near, &c->parameters);
+        c->class->dear = (double)c->agreement.terms.dear / SPARSE_DEAR;
+        trial->share = sparse_class_seen(c->class, sort, waits_anyway(c), &c->parameters);
     }
     c->choice = sparse_choose(c->call.kind, may_pass_on, estimate, &c->parameters, trial);
     if (!trial && shows(c) && may_pass_on) c->choice = sparse_choice_to_learn(c->call.kind, estimate, &c->parameters, c->choice);
     if (!trial) return;
     double now = c->parameters.clock(), asked = c->rehearses ? c->prepared + now - c->began : 0;
+    if (c->call.blocking) sparse_class_looked(c->class, c->came, c->rehearses ? c->began : now, now);
     sparse_trials_begin(trials, trial, c->choice.contender, c->choice.predicted, asked, now);
     if (c->call.blocking) trials->outside = c->left = c->choice.algorithm == SPARSE_LIBRARY;
 }
@@ -362,7 +303,7 @@ static bool decide(struct sparse_collective *c)
     }
     choose(c, may_pass_on, &estimate);
     const bool lasts = may_pass_on || c->call.order == SPARSE_IN_TURN;
-    if (lasts && !stands_in(c)) sparse_class_answer(c->class, may_pass_on ? answer_of(c) : ask);
+    if (lasts && !stands_in(c)) sparse_class_answer(c->class, may_pass_on ? answer_of(c) : sparse_ask);
     return c->choice.algorithm != SPARSE_LIBRARY;
 }
 
@@ -431,8 +372,8 @@ static enum sparse_status finish(struct sparse_collective *c)
 /* The same once more, now that all ranks are here. */
 static void rehearse(struct sparse_collective *c)
 {
-    sparse_agree_init(&c->rehearsal, c->call.transport, per_node(c), c->call.tag, &c->record, 0, (struct sparse_times){0},
-                      c->sampled, NULL);
+    sparse_agree_init(&c->rehearsal, c->call.transport, per_node(c), c->call.tag, &c->record, 0, 0,
+                      (struct sparse_times){0}, c->sampled, NULL);
     c->began = c->parameters.clock();
 }
 

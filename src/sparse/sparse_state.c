@@ -9,7 +9,9 @@
 #include <string.h>
 
 enum { STALE_AFTER = 16,
-       CAUTION = 4 }; /* so many times as often a look where an encoded form runs as where the inputs make no difference */
+       CAUTION = 4,  /* so many times as often a look where an encoded form runs as where the inputs make no difference */
+       SELDOM = 16 }; /* ... and so many times as seldom where looks are dear */
+static const double worth = 0.01; /* a look may take so much of a program's time, unless looks would be too seldom */
 #define OTHERWISE 0.25 /* growth by so much more or less: the inputs have become others */
 
 uint32_t sparse_call_shape(enum sparse_kind kind, const struct sparse_operator *operator, size_t bytes)
@@ -40,17 +42,21 @@ struct sparse_class *sparse_class_at(struct sparse_classes *classes, uint32_t sh
     return found;
 }
 
-static unsigned period(bool encoded, const struct sparse_parameters *parameters)
+/* Every so many calls have a look. Encoded forms may become a bad choice: not as seldom as others even where looks are dear. */
+static unsigned period(const struct sparse_class *class, bool encoded, const struct sparse_parameters *parameters)
 {
-    unsigned every = encoded ? parameters->every / CAUTION : parameters->every;
-    return every > 1 ? every : 1;
+    const unsigned every = encoded ? parameters->every / CAUTION : parameters->every, least = every > 1 ? every : 1;
+    const double most = (double)least * (encoded ? CAUTION : SELDOM), wanted = class->dear / worth;
+    return wanted <= least ? least : (unsigned)(wanted < most ? wanted : most);
 }
 
 bool sparse_class_looks(struct sparse_class *class, const struct sparse_parameters *parameters)
 {
     bool encoded = class->answer.algorithm != SPARSE_LIBRARY && !class->answer.dense;
+    class->between = 1;
     if (class->alike < parameters->patience) return true;
-    if (++class->skipped < period(encoded, parameters)) return false;
+    if (++class->skipped < period(class, encoded, parameters)) return false;
+    class->between = class->skipped;
     class->skipped = 0;
     return true;
 }
@@ -58,20 +64,35 @@ bool sparse_class_looks(struct sparse_class *class, const struct sparse_paramete
 bool sparse_class_passes(struct sparse_classes *classes, struct sparse_class *class, const struct sparse_parameters *parameters)
 {
     bool library = class->answer.algorithm == SPARSE_LIBRARY && class->alike >= parameters->patience;
-    if (!library || class->skipped + 1 >= period(false, parameters)) return false;
+    if (!library || class->skipped + 1 >= period(class, false, parameters)) return false;
     class->skipped++;
     class->used = ++classes->lookups;
     return true;
 }
 
-double sparse_class_seen(struct sparse_class *class, struct sparse_sort sort, bool near, const struct sparse_parameters *parameters)
+double sparse_class_seen(struct sparse_class *class, struct sparse_sort sort, bool waits, const struct sparse_parameters *parameters)
 {
     bool thinner = sort.density * 2 < class->sort.density, denser = class->sort.density * 2 < sort.density;
     if (thinner || denser || fabs(sort.growth - class->sort.growth) > OTHERWISE) class->same = 0;
     if (class->same < UINT32_MAX) class->same++;
     class->sort = sort;
-    double looks = class->same > parameters->patience ? 1.0 / period(true, parameters) : 1;
-    return near ? looks : (1 + looks) / 2; /* over a network ranks wait for each other, in the agreement or in what follows */
+    double looks = class->same > parameters->patience ? 1.0 / period(class, true, parameters) : 1;
+    return waits ? (1 + looks) / 2 : looks;
+}
+
+void sparse_class_looked(struct sparse_class *class, double came, double over, double now)
+{
+    static const double slowly = 0.25, most = SELDOM;
+    if (class->left > 0 && class->left < came) {
+        double times = (over - came) * class->between / (came - class->left);
+        class->found += slowly * (fmin(times, most) - class->found);
+    }
+    class->left = now;
+}
+
+uint16_t sparse_class_dear(const struct sparse_class *class)
+{
+    return (uint16_t)(class->found * SPARSE_DEAR);
 }
 
 void sparse_class_answer(struct sparse_class *class, struct sparse_answer answer)

@@ -22,6 +22,10 @@ struct sparse_class {
     unsigned same;     /* looks in a row that hardly differ in it */
     unsigned alike;    /* looks in a row that were not worth it, on the same grounds */
     unsigned skipped;  /* calls not looked at since */
+    double dear;       /* how many of the calls' time a look takes, with what a program does between them */
+    double found;      /* ... as this rank finds it, which differs from rank to rank */
+    double left;       /* seconds: when this rank was done with the last look; 0: it has had none */
+    unsigned between;  /* calls from that to this look */
     struct sparse_answer {
         unsigned grounds; /* 1: the inputs make no difference; others: as long as they stay as they are; 0: it holds for its call alone */
         enum sparse_algorithm algorithm;
@@ -70,8 +74,15 @@ bool sparse_class_looks(struct sparse_class *class, const struct sparse_paramete
 bool sparse_class_passes(struct sparse_classes *classes, struct sparse_class *class, const struct sparse_parameters *parameters);
 
 /* A timed call's look. Returns which share of a look's time an encoded form would take in each of the calls with such inputs.
- * `near`: all ranks are on one node. */
-double sparse_class_seen(struct sparse_class *class, struct sparse_sort sort, bool near, const struct sparse_parameters *parameters);
+ * `waits`: half of it is a wait for others which these would have as well. */
+double sparse_class_seen(struct sparse_class *class, struct sparse_sort sort, bool waits, const struct sparse_parameters *parameters);
+
+/* A look, from when this rank came to it until it was over there; it is left at `now`, seconds of one clock. A look takes what a
+ * call takes several times over where calls are short and a network is slow, and ranks that need not wait for each other in the calls do in a
+ * look: they are the more seldom. */
+void sparse_class_looked(struct sparse_class *class, double came, double over, double now);
+/* What this rank has found, for the agreement. */
+uint16_t sparse_class_dear(const struct sparse_class *class);
 
 /* What a look has come to, of calls in one order. When it has come to the same a few times, the next calls run that without a look. */
 void sparse_class_answer(struct sparse_class *class, struct sparse_answer answer);

@@ -10,7 +10,8 @@ enum {
     REHEARSALS = 6,    /* agreements that are measured, of AGAIN calls */
     WAITS = 4,         /* calls before dense forms are tried */
     OFTEN = 8,         /* every so many of the first calls the second best runs, if it is nearly as good */
-    SETTLES = 32,      /* calls after a change in which the former best runs again */
+    SETTLES = 32,      /* calls after a change in which the former best runs again ... */
+    SETTLES_SOON = 8,  /* ... where asking is a large part of them */
     CHANGES = 2,       /* of the best after which all calls ask for a while, and one more in PER_CHANGE of them */
     PER_CHANGE = 128,
     SCOUTS = 8,        /* calls that ask between the first two that are to show how inputs overlap now */
@@ -222,13 +223,20 @@ static void change(struct sparse_trial *trial, int best)
     trial->changed = trial->calls;
 }
 
+static uint32_t settles(const struct sparse_trial *trial, const struct sparse_contest *c)
+{
+    static const double large = 0.25;
+    bool soon = c->asking > large * sparse_trial_expected(trial, trial->incumbent, c->cost[trial->incumbent]);
+    return soon ? SETTLES_SOON : SETTLES;
+}
+
 /* Whether it is the former best's turn. A few calls that another program disturbed take the place of the best away from who has it, and
  * nothing would show that it is quick again: it runs at the 2nd, 4th, 8th ... call after the change, and ranks ask each other till then. Not
  * so where the best changes again and again: then it hardly matters who it is, and asking would take more. */
 static bool seen_again(const struct sparse_trial *trial, const struct sparse_contest *c, bool *open)
 {
     uint32_t since = trial->calls - trial->changed;
-    if (trial->former < 0 || since > SETTLES || !isfinite(c->cost[trial->former])) return false;
+    if (trial->former < 0 || since > settles(trial, c) || !isfinite(c->cost[trial->former])) return false;
     *open = *open || trial->changes <= CHANGES + trial->calls / PER_CHANGE;
     return since >= 2 && (since & (since - 1)) == 0;
 }

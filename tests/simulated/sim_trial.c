@@ -113,18 +113,19 @@ static void make_vectors(struct run *run)
 }
 
 /* The rank that goes on, and what it has done outside the simulation. */
-static struct { const struct sim *sim; int rank; double outside; } now;
+static struct { const struct sim *sim; int rank; double outside, since; } now;
 
 static void goes_on(const struct run *run, int rank, double outside)
 {
     now.sim = run->sim;
     now.rank = rank;
+    now.since = run->trial->since;
     now.outside = outside;
 }
 
 static double rank_clock(void)
 {
-    return sim_count(now.sim, now.rank)->clock + now.outside;
+    return now.since + sim_count(now.sim, now.rank)->clock + now.outside;
 }
 
 static void create(struct run *run, int rank)

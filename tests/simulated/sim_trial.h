@@ -28,6 +28,7 @@ struct sim_trial {
     int without_memory; /* on this rank (from 1; 0: nowhere) allocations fail after `memory_after` */
     long memory_after;
     bool timed;         /* parameters.clock is the rank's simulated one, and a call in order blocks */
+    double since;       /* ... which shows that when the call begins */
     int again;          /* so many ranks, the first ones, know the call for the same as the last one, and ask that first */
     double library;     /* seconds that the library's own routine takes of a timed call */
     const struct sim_trial *inside; /* a reduction that the library's own routine makes on the way, with the same states */

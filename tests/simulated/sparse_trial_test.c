@@ -99,6 +99,35 @@ static void test_things_change(void **state)
         }
 }
 
+/* So many of the 64 calls after the best has become another one would ask whatever had run before. */
+static int asked_after_a_change(double asking)
+{
+    const struct sparse_contest contest = {.n = 3, .dense = 2, .cost = {8, 20, 7}, .asking = asking, .margin = 1.1, .dense_margin = 1.1};
+    const double before[] = {18, 40, 9}, after[] = {10, 40, 20};
+    struct sparse_trials trials = {0};
+    struct sparse_trial *trial = at(&trials, 1, 1 << 24, 1, 1);
+    int asked = 0;
+    for (int call = 0; trial->incumbent != 2; call++) (void)contend(&trials, trial, &contest, before);
+    for (int call = 0; call < 32; call++) (void)contend(&trials, trial, &contest, before);
+    while (trial->incumbent == 2) (void)contend(&trials, trial, &contest, after);
+    for (int call = 0; call < 64; call++) {
+        bool open;
+        int i = sparse_trial_choose(trial, &contest, &open);
+        sparse_trials_begin(&trials, trial, i, contest.cost[i], 0, 0);
+        sparse_trials_end(&trials, after[i]);
+        sparse_trials_learn(&trials, trials.times);
+        asked += open;
+    }
+    return asked;
+}
+
+/* The former best is seen again for a while, in which all calls ask: not for long where that takes as much as the call. */
+static void test_asking_is_dear(void **state)
+{
+    assert_in_range(asked_after_a_change(0), 24, 40);
+    assert_in_range(asked_after_a_change(8), 1, 12);
+}
+
 /* Nothing changes, and who is best stays it, whatever disturbs a call now and then. */
 static void test_disturbances_change_nothing(void **state)
 {
@@ -393,7 +422,7 @@ int main(void)
         cmocka_unit_test(test_seen_again_in_passing),
         cmocka_unit_test(test_disturbed), cmocka_unit_test(test_few_calls_say_little),
         cmocka_unit_test(test_disturbed_later), cmocka_unit_test(test_disturbed_soon),
-        cmocka_unit_test(test_things_change), cmocka_unit_test(test_disturbances_change_nothing),
+        cmocka_unit_test(test_things_change), cmocka_unit_test(test_asking_is_dear), cmocka_unit_test(test_disturbances_change_nothing),
         cmocka_unit_test(test_formulas_are_doubted),
         cmocka_unit_test(test_unlearned),
         cmocka_unit_test(test_library_s_first_calls_say_little),

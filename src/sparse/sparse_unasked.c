@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* sparse_unasked.c: see sparse_unasked.h. */
+#include "sparse_unasked.h"
+
+bool sparse_state_passes(struct sparse_state *state, const struct sparse_parameters *parameters)
+{
+    bool there = state->unseen && state->unseen->shape == state->unseen_shape;
+    return there && sparse_class_passes(&state->classes[SPARSE_IN_ORDER], state->unseen, parameters);
+}
+
+size_t sparse_call_elements(const struct sparse_call *call)
+{
+    size_t sum = 0, p = (size_t)call->transport->size;
+    if (call->kind != SPARSE_REDUCE_SCATTER) return call->count;
+    if (!call->counts) return call->count * p;
+    for (size_t r = 0; r < p; r++) sum += call->counts[r];
+    return sum;
+}
+
+static uint32_t shape_of(const struct sparse_call *call, size_t elements)
+{
+    return sparse_call_shape(call->kind, &call->operator, elements * call->operator.size);
+}
+
+struct sparse_class *sparse_call_class(const struct sparse_call *call, size_t elements)
+{
+    return sparse_class_at(&call->state->classes[call->order], shape_of(call, elements));
+}
+
+/* Whether it counts in the back-off. In turn that depends on nothing that may differ between the ranks. */
+static bool counts(const struct sparse_call *call)
+{
+    return call->order == SPARSE_IN_TURN || (call->order == SPARSE_IN_ORDER && call->may_pass_on);
+}
+
+static bool always(const struct sparse_call *call)
+{
+    return call->parameters->always || sparse_choice_forced(call->kind, call->parameters);
+}
+
+/* Whatever is in the vectors. */
+static bool the_library_s(const struct sparse_call *call, size_t elements)
+{
+    if (call->transport->size < 2 || elements == 0 || call->operator.apply == NULL) return true;
+    return !always(call) && elements * call->operator.size < call->parameters->short_bytes;
+}
+
+struct sparse_answer sparse_unasked(const struct sparse_call *call, size_t elements)
+{
+    const struct sparse_parameters *parameters = call->parameters;
+    if (the_library_s(call, elements)) return (struct sparse_answer){1, SPARSE_LIBRARY, false};
+    if (always(call)) return sparse_ask;
+    struct sparse_class *class = sparse_call_class(call, elements);
+    if (!counts(call) || sparse_class_looks(class, parameters)) return sparse_ask;
+    if (call->blocking && class->answer.algorithm == SPARSE_LIBRARY) {
+        call->state->unseen = class;
+        call->state->unseen_shape = class->shape;
+    }
+    return class->answer;
+}
+
+/* An entry that is there makes nobody else's make way, and each answer adds one to those that are alike, or begins anew. */
+bool sparse_collective_looks(const struct sparse_call *call, unsigned undecided)
+{
+    const size_t elements = sparse_call_elements(call);
+    if (the_library_s(call, elements)) return false;
+    const struct sparse_class *class = sparse_class_found(&call->state->classes[call->order], shape_of(call, elements));
+    return class && (always(call) || class->alike + undecided < call->parameters->patience);
+}
