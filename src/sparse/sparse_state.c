@@ -50,15 +50,26 @@ static unsigned period(const struct sparse_class *class, bool encoded, const str
     return wanted <= least ? least : (unsigned)(wanted < most ? wanted : most);
 }
 
+/* Calls to the next look: while others are to be tried, so many as take as long as a look. */
+static unsigned wait_of(const struct sparse_class *class, const struct sparse_parameters *parameters)
+{
+    const bool encoded = class->answer.algorithm != SPARSE_LIBRARY && !class->answer.dense;
+    if (class->alike >= parameters->patience) return period(class, encoded, parameters);
+    return class->dear > 1 ? (unsigned)class->dear : 1;
+}
+
 bool sparse_class_looks(struct sparse_class *class, const struct sparse_parameters *parameters)
 {
-    bool encoded = class->answer.algorithm != SPARSE_LIBRARY && !class->answer.dense;
-    class->between = 1;
-    if (class->alike < parameters->patience) return true;
-    if (++class->skipped < period(class, encoded, parameters)) return false;
+    if (++class->skipped < wait_of(class, parameters)) return false;
     class->between = class->skipped;
     class->skipped = 0;
     return true;
+}
+
+struct sparse_answer sparse_class_unasked(const struct sparse_class *class, const struct sparse_parameters *parameters)
+{
+    if (class->alike >= parameters->patience) return class->answer;
+    return (struct sparse_answer){1, SPARSE_LIBRARY, false};
 }
 
 bool sparse_class_passes(struct sparse_classes *classes, struct sparse_class *class, const struct sparse_parameters *parameters)

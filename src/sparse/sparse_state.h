@@ -70,6 +70,8 @@ struct sparse_class *sparse_class_at(struct sparse_classes *classes, uint32_t sh
 /* Whether a vector is worth a look; counts. The same on all ranks, of calls in one order. */
 bool sparse_class_looks(struct sparse_class *class, const struct sparse_parameters *parameters);
 
+/* Who runs where it is not: what looks have come to several times, or, till then, the library's routine. */
+struct sparse_answer sparse_class_unasked(const struct sparse_class *class, const struct sparse_parameters *parameters);
 /* The next call is of this class again: whether it is the library's routine's, without a look. Counts it if it is, and does nothing if not. */
 bool sparse_class_passes(struct sparse_classes *classes, struct sparse_class *class, const struct sparse_parameters *parameters);
 

@@ -52,11 +52,12 @@ struct sparse_answer sparse_unasked(const struct sparse_call *call, size_t eleme
     if (always(call)) return sparse_ask;
     struct sparse_class *class = sparse_call_class(call, elements);
     if (!counts(call) || sparse_class_looks(class, parameters)) return sparse_ask;
-    if (call->blocking && class->answer.algorithm == SPARSE_LIBRARY) {
+    const struct sparse_answer answer = sparse_class_unasked(class, parameters);
+    if (call->blocking && answer.algorithm == SPARSE_LIBRARY) {
         call->state->unseen = class;
         call->state->unseen_shape = class->shape;
     }
-    return class->answer;
+    return answer;
 }
 
 /* An entry that is there makes nobody else's make way, and each answer adds one to those that are alike, or begins anew. */
