@@ -119,7 +119,7 @@ static void take(struct sparse_agreement *a, bool replace, int peer)
     }
     a->terms.ranks += other->ranks;
     a->terms.flags |= other->flags;
-    if (other->dear > a->terms.dear) a->terms.dear = other->dear;
+    if (other->dear < a->terms.dear) a->terms.dear = other->dear;
     if (other->took > a->terms.took) a->terms.took = other->took;
     if (other->asked > a->terms.asked) a->terms.asked = other->asked;
     a->terms.observed += other->observed;

@@ -19,7 +19,7 @@ struct sparse_times {
 /* On the wire as it is: all ranks run the same library on the same kind of machine, else `seal` differs. */
 struct sparse_terms {
     uint32_t seal, ranks;      /* sparse_terms_seal() of the rest; ranks that these are the sums of */
-    uint16_t flags, dear;      /* of any rank, SPARSE_...; how many calls' time a look takes, times SPARSE_DEAR: the most of any rank */
+    uint16_t flags, dear;      /* of any rank, SPARSE_...; how many calls' time a look takes, times SPARSE_DEAR: the least of any rank */
     uint32_t observed;         /* ranks that have learned the growth and the bytes */
     uint32_t took, asked;      /* struct sparse_times: the most of any rank */
     uint64_t density, growth, per_exception; /* sums, in 2^-32, 2^-20 and 2^-20 */

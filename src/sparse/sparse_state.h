@@ -81,7 +81,7 @@ double sparse_class_seen(struct sparse_class *class, struct sparse_sort sort, bo
 
 /* A look, from when this rank came to it until it was over there; it is left at `now`, seconds of one clock. A look takes what a
  * call takes several times over where calls are short and a network is slow, and ranks that need not wait for each other in the calls do in a
- * look: they are the more seldom. */
+ * look: they are the more seldom. The rank for which it is least counts, for which others wait (a Reduce's root, if nothing else is done). */
 void sparse_class_looked(struct sparse_class *class, double came, double over, double now);
 /* What this rank has found, for the agreement. */
 uint16_t sparse_class_dear(const struct sparse_class *class);
