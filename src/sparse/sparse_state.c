@@ -11,7 +11,7 @@
 enum { STALE_AFTER = 16,
        CAUTION = 4,  /* so many times as often a look where an encoded form runs as where the inputs make no difference */
        SELDOM = 16 }; /* ... and so many times as seldom where looks are dear */
-static const double worth = 0.01; /* a look may take so much of a program's time, unless looks would be too seldom */
+static const double calls_a_look = 100; /* so many calls' time to each look's, unless looks would be too seldom */
 #define OTHERWISE 0.25 /* growth by so much more or less: the inputs have become others */
 
 uint32_t sparse_call_shape(enum sparse_kind kind, const struct sparse_operator *operator, size_t bytes)
@@ -46,7 +46,7 @@ struct sparse_class *sparse_class_at(struct sparse_classes *classes, uint32_t sh
 static unsigned period(const struct sparse_class *class, bool encoded, const struct sparse_parameters *parameters)
 {
     const unsigned every = encoded ? parameters->every / CAUTION : parameters->every, least = every > 1 ? every : 1;
-    const double most = (double)least * (encoded ? CAUTION : SELDOM), wanted = class->dear / worth;
+    const double most = (double)least * (encoded ? CAUTION : SELDOM), wanted = class->dear * calls_a_look;
     return wanted <= least ? least : (unsigned)(wanted < most ? wanted : most);
 }
 
