@@ -23,6 +23,7 @@ PATTERNS = (("random", 0.0001), ("random", 0.001), ("random", 0.01), ("random", 
 DENSE = ("library", "rabenseifner", "han", "twin")
 KIB, MIB = 1 << 10, 1 << 20
 MACHINES = "sparse-machines.csv"
+EXCHANGE = "sparse-exchange" # two ranks that exchange, in the lab
 FAR = 80 # nanoseconds from one processor to the other: apart.h
 
 
@@ -117,6 +118,10 @@ def measure(results, build, quick, only):
         if not only or name in only:
             if launch(results, build, where, ["sparse_programs", os.path.join(results, name + ".csv"), str(repeats), str(scale)]):
                 note_machine(results, name)
+    if not only or EXCHANGE in only:
+        words = ["sparse_exchange", os.path.join(results, EXCHANGE + ".csv"), str(6 if quick else 30)]
+        if launch(results, build, (EXCHANGE, 4, 4, "1gbit"), words):
+            note_machine(results, EXCHANGE)
     if not only or "sparse-predicted" in only:
         sparse_predicted.measure(results, build, quick, plain())
         note_machine(results, "sparse-predicted")
@@ -175,6 +180,20 @@ def program_rows(results):
             (a, b), (c, d) = ([statistics.median(v) for v in runs[program, elements, who]] for who in ("library", "lucid"))
             yield (f"| {program} | {file[len('programs-'):-len('.csv')]} | {elements} | {a:.3f} | {c:.3f} | {a / c:.2f} | {b:.3f} | "
                    f"{d:.3f} | {b / d:.2f} |")
+
+
+def exchange_rows(results):
+    """The table of two ranks that exchange: medians by order, and how long the link takes for one direction."""
+    taken = defaultdict(lambda: defaultdict(list))
+    with open(os.path.join(results, EXCHANGE + ".csv"), newline="", encoding="ascii") as stream:
+        for row in csv.DictReader(stream):
+            taken[int(row["bytes"])][row["order"]].append(float(row["seconds"]))
+    orders = ("sendrecv", "receive first", "send first")
+    yield f"| message | 1 Gbit/s, ms | {', ms | '.join(orders)}, ms |"
+    yield "|---|---|" + "---|" * len(orders)
+    for size, by in sorted(taken.items()):
+        medians = " | ".join(milliseconds(statistics.median(by[order])) for order in orders)
+        yield f"| {shown(size)} | {milliseconds(size / 125e6)} | {medians} |"
 
 
 def interval(above, below):
@@ -321,6 +340,9 @@ def page(results):
     parts += ["\nThe rows below:\n", *behind(results)]
     for name, table in read(results).items():
         parts += [f"\n## {name}\n", *rows(table)]
+    if os.path.exists(os.path.join(results, EXCHANGE + ".csv")):
+        parts += ["\n## Two ranks that exchange\n", "Two pairs of ranks on four nodes (bench/sparse/sparse_exchange.c), public MPI alone; why: "
+                  "docs/dev/sparse-algorithms.md, \"Sent before the receive\".\n", *exchange_rows(results)]
     parts += ["\n## Programs\n", "A breadth-first search, a zero-padded vector, a tally in batches (bench/sparse/sparse_programs.c); the same "
               "results with both.\n", *program_rows(results)]
     parts += ["\n## Predictions\n", "What `lucid run --sparse=measure` says of a program (bench/sparse/sparse_repeated.c) against what `lucid run --sparse` gains it; "

@@ -37,8 +37,7 @@ enum sparse_status sparse_allreduce_halving(struct sparse_slice *s)
     for (s->k = fold->steps - 1; s->k >= 0; s->k--) {
         struct sparse_span mine = {position, s->extent}, theirs = {position ^ s->extent, s->extent};
         int peer = sparse_fold_rank(fold, fold->self ^ 1 << s->k);
-        sparse_receive(s, 0, s->all->base + s->all->used, theirs, peer);
-        sparse_send(s, 1, s->all, mine, peer);
+        sparse_swap(s, s->all, mine, s->all->base + s->all->used, theirs, peer);
         if (s->extent == 1) sparse_slice_result(s, mine, s->all);
         STEP_AWAIT(sparse_wait(s));
         s->all->used += sparse_received(s, 0, s->all, s->all->used, (struct sparse_span){position ^ s->extent, s->extent});

@@ -59,8 +59,7 @@ static enum sparse_status gather(struct sparse_slice *s)
     int p = s->transport->size, rank = s->transport->rank;
     STEP_BEGIN(s->inner);
     for (s->k = p / 2; s->k > 0; s->k /= 2) {
-        sparse_receive_vectors(s, 0, s->all->base + s->all->used, p / (2 * s->k), rank ^ s->k);
-        sparse_send_vectors(s, 1, s->all->base, s->all->used, p / (2 * s->k), rank ^ s->k);
+        sparse_swap_vectors(s, s->all->base, s->all->used, s->all->base + s->all->used, p / (2 * s->k), rank ^ s->k);
         STEP_AWAIT(sparse_wait(s));
         take_vectors(s, rank ^ s->k, p / (2 * s->k));
     }

@@ -41,6 +41,11 @@ static inline bool sparse_node_has(const struct sparse_nodes *nodes, int distanc
     return nodes->local + distance < nodes->members;
 }
 
+static inline bool sparse_same_node(const struct sparse_nodes *nodes, int rank, int other)
+{
+    return rank / nodes->per_node == other / nodes->per_node;
+}
+
 /* Whether there are nodes to speak of: several, with several ranks. */
 bool sparse_nodes_matter(int size, int per_node);
 

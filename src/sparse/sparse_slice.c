@@ -339,11 +339,34 @@ void sparse_slice_cancel(struct sparse_slice *s)
         }
 }
 
+static bool send_first(const struct sparse_slice *s, size_t bytes, int peer)
+{
+    return bytes >= SPARSE_SEND_FIRST && !sparse_same_node(&s->nodes, s->transport->rank, peer);
+}
+
+void sparse_swap(struct sparse_slice *s, const struct sparse_run *run, struct sparse_span give, char *memory, struct sparse_span take,
+                 int peer)
+{
+    size_t bytes = 0;
+    if (!sparse_failed(s)) message_of(s, run, give, &bytes);
+    const bool first = send_first(s, bytes, peer);
+    if (first) sparse_send(s, 1, run, give, peer);
+    sparse_receive(s, 0, memory, take, peer);
+    if (!first) sparse_send(s, 1, run, give, peer);
+}
+
+void sparse_swap_vectors(struct sparse_slice *s, const char *memory, size_t bytes, char *into, int vectors, int peer)
+{
+    const bool first = send_first(s, bytes, peer);
+    if (first) sparse_send_vectors(s, 1, memory, bytes, vectors, peer);
+    sparse_receive_vectors(s, 0, into, vectors, peer);
+    if (!first) sparse_send_vectors(s, 1, memory, bytes, vectors, peer);
+}
+
 void sparse_exchange(struct sparse_slice *s, struct sparse_span give, struct sparse_span take, int peer)
 {
     s->in = sparse_run_begin(s, 1);
-    sparse_receive(s, 0, s->in->base, take, peer);
-    sparse_send(s, 1, s->acc, give, peer);
+    sparse_swap(s, s->acc, give, s->in->base, take, peer);
 }
 
 void sparse_join(struct sparse_slice *s, struct sparse_span span, double ranks, int into)

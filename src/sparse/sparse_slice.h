@@ -116,6 +116,16 @@ void sparse_receive(struct sparse_slice *s, int slot, char *memory, struct spars
 void sparse_send_vectors(struct sparse_slice *s, int slot, const char *memory, size_t bytes, int vectors, int peer);
 void sparse_receive_vectors(struct sparse_slice *s, int slot, char *memory, int vectors, int peer);
 
+/* Sends `give` of `run`, slot 1, and receives `take` at `memory`, slot 0, from the same rank; the same of several vectors. What is long
+ * and goes to another node is sent before the receive is posted. Open MPI's btl/tcp sends the header of a long message, and the rest when
+ * the receiver has answered. Where a receive is there before, its answer may go out before the header, and the peer, who has it first,
+ * begins to send all of its message; its own answer lies behind that in the same connection, and one message comes after the other. With
+ * the header first, both answers come before what they ask for, and both messages at once (docs/dev/sparse-algorithms.md). */
+enum { SPARSE_SEND_FIRST = 32768 };
+void sparse_swap(struct sparse_slice *s, const struct sparse_run *run, struct sparse_span give, char *memory, struct sparse_span take,
+                 int peer);
+void sparse_swap_vectors(struct sparse_slice *s, const char *memory, size_t bytes, char *into, int vectors, int peer);
+
 /* SPARSE_DONE when a slot, or all of them, have nothing under way; SPARSE_FAILED for the transport's errors. */
 enum sparse_status sparse_wait_slot(struct sparse_slice *s, int slot);
 enum sparse_status sparse_wait(struct sparse_slice *s);
@@ -128,7 +138,7 @@ size_t sparse_received_vectors(struct sparse_slice *s, int slot, struct sparse_r
 /* Ends everything under way. */
 void sparse_slice_cancel(struct sparse_slice *s);
 
-/* Receives `take` at area 1, slot 0, and sends `give` of s->acc, slot 1. */
+/* Sends `give` of s->acc and receives `take` at area 1. */
 void sparse_exchange(struct sparse_slice *s, struct sparse_span give, struct sparse_span take, int peer);
 
 /* s->acc = what slot 0 received at area 1 and s->acc, in rank order, joined in area `into` (any but 1 and that of s->acc). */

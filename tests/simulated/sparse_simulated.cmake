@@ -3,6 +3,7 @@
 set(simulated ${PROJECT_SOURCE_DIR}/tests/simulated)
 
 lucid_add_sparse_simulation(sparse_collective_test ${simulated}/sparse_collective_test.c)
+lucid_add_sparse_simulation(sparse_swap_test ${simulated}/sparse_swap_test.c)
 lucid_add_sparse_simulation(sparse_nodes_test ${simulated}/sparse_nodes_test.c)
 lucid_add_sparse_simulation(sparse_faults_test ${simulated}/sparse_faults_test.c)
 lucid_add_sparse_simulation(sparse_choice_test ${simulated}/sparse_choice_test.c)
