@@ -300,11 +300,20 @@ size_t sparse_slices(enum sparse_algorithm algorithm, bool dense, bool near, siz
     return longer && slices >= 4 ? slices / 2 : slices;
 }
 
-size_t sparse_chain_slices(int ranks, size_t bytes)
+/* A message of so many bytes goes at once over btl/tcp (up to 64 KiB). A longer one waits for the receiver's answer, in which time a slice
+ * such as this one may have passed. What goes at once lies with the sender or the receiver until it is taken: no more than `AHEAD`. */
+enum { AT_ONCE = 49152, AHEAD = 16 << 20 };
+static bool goes_at_once(const struct sparse_rates *rates, int ranks, size_t bytes)
+{
+    return !sparse_near(rates, ranks) && bytes <= AHEAD && rates->latency_network * rates->bandwidth_network < AT_ONCE;
+}
+
+size_t sparse_chain_slices(const struct sparse_rates *rates, bool dense, int ranks, size_t bytes)
 {
     size_t each = bytes / (4 * (size_t)ranks), least = 32768;
+    if (dense && goes_at_once(rates, ranks, bytes) && each > AT_ONCE) each = AT_ONCE;
     if (each < least) each = least;
-    return each < bytes ? bytes / each : 1;
+    return each < bytes ? (bytes + each - 1) / each : 1;
 }
 
 /* The hops of a chain after which its last slice is to come. Over a network those within a node take next to nothing; and there are as many
@@ -325,7 +334,7 @@ static double seconds(enum sparse_algorithm algorithm, bool dense, bool library,
     if (algorithm == SPARSE_ALLREDUCE_RING)
         slices = ceil(slices * e->ranks / sparse_ring_room(e->ranks, (size_t)(bytes / slices), slices <= 1));
     bool chain = algorithm == SPARSE_REDUCE_CHAIN;
-    if (chain) slices = fmax(slices, (double)sparse_chain_slices(e->ranks, (size_t)bytes));
+    if (chain) slices = fmax(slices, (double)sparse_chain_slices(&parameters->rates, dense, e->ranks, (size_t)bytes));
     struct costs c = {.estimate = e, .rates = &parameters->rates, .dense = dense, .cube = 1, .elements = (double)e->elements};
     while (c.cube <= e->ranks / 2) c.cube *= 2, c.steps++;
     c.folds = c.cube < e->ranks;

@@ -122,7 +122,7 @@ bool sparse_near(const struct sparse_rates *rates, int ranks);
 size_t sparse_slices(enum sparse_algorithm algorithm, bool dense, bool near, size_t slices);
 
 /* Slices of a chain of so many ranks: short ones, for the last rank begins when the first slice has passed all others. */
-size_t sparse_chain_slices(int ranks, size_t bytes);
+size_t sparse_chain_slices(const struct sparse_rates *rates, bool dense, int ranks, size_t bytes);
 
 /* Whether so many ranks gather the vectors by doubling instead (sparse_allreduce_ring.c). */
 enum { SPARSE_RING_DOUBLES = 32 };

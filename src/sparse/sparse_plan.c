@@ -91,9 +91,10 @@ static size_t need_of(const struct sparse_plan *plan, enum sparse_algorithm algo
     return SPARSE_AREAS * room;
 }
 
-static size_t chain_slices(const struct sparse_plan *plan)
+static size_t chain_slices(const struct sparse_plan *plan, bool dense)
 {
-    size_t slices = sparse_chain_slices(plan->call->transport->size, plan->elements * plan->call->operator.size);
+    const struct sparse_call *call = plan->call;
+    size_t slices = sparse_chain_slices(&call->parameters->rates, dense, call->transport->size, plan->elements * call->operator.size);
     return slices > plan->slices ? slices : plan->slices;
 }
 
@@ -101,7 +102,7 @@ size_t sparse_plan_slices(const struct sparse_plan *plan, enum sparse_algorithm 
 {
     bool near = sparse_near(&plan->call->parameters->rates, plan->call->transport->size);
     size_t slices = sparse_slices(algorithm, dense, near, plan->slices), most = plan->elements;
-    if (algorithm == SPARSE_REDUCE_CHAIN) slices = chain_slices(plan);
+    if (algorithm == SPARSE_REDUCE_CHAIN) slices = chain_slices(plan, dense);
     while (slices < most && need_of(plan, algorithm, slices) > plan->areas) slices += (slices + 7) / 8;
     return slices;
 }

@@ -437,19 +437,6 @@ static void test_unseen_inputs_become_dense(void **state)
     sim_states_destroy(states, t.ranks);
 }
 
-/* One MiB over four ranks on each of four nodes, a Gbit/s between these: it took 10.2 ms in the lab. */
-static void test_chain_over_a_network(void **state)
-{
-    struct sparse_estimate e = {.elements = MIB, .size = 8, .ranks = 16, .density = 1, .growth = 1, .per_exception = 10};
-    struct sparse_parameters parameters;
-    sparse_parameters_default(&parameters);
-    parameters.rates.ranks_per_node = 4;
-    parameters.rates.latency_network = 170e-6;
-    parameters.rates.bandwidth_network = 125e6;
-    double seconds = sparse_cost(SPARSE_REDUCE_CHAIN, SPARSE_REDUCE_CHAIN, true, &e, &parameters);
-    assert_true(seconds > 8.4e-3 && seconds < 14e-3);
-}
-
 static void test_unions(void **state)
 {
     for (double g = 0; g <= 1.5; g += 0.25)
@@ -490,7 +477,6 @@ int main(void)
         cmocka_unit_test(test_dense_form_in_the_caches),
         cmocka_unit_test(test_dense_form),                     cmocka_unit_test(test_dense_form_unseen),
         cmocka_unit_test(test_dense_form_without_memory),
-        cmocka_unit_test(test_chain_over_a_network),
         cmocka_unit_test(test_unions),                         cmocka_unit_test(test_calibration),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

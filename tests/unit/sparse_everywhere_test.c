@@ -9,7 +9,7 @@
 #include "sparse_vectors.h"
 #include "unit.h"
 
-#define FORMULAS UINT64_C(0xf7987dec3af7fd31)
+#define FORMULAS UINT64_C(0xc0bc916d41d5ffef)
 #define MESSAGES UINT64_C(0x2e2ed153b45abc8f)
 
 /** FNV-1a. */
