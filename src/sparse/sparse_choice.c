@@ -13,8 +13,8 @@ static const struct range { enum sparse_algorithm first, last; } ranges[SPARSE_K
     [SPARSE_REDUCE] = {SPARSE_REDUCE_BINOMIAL, SPARSE_REDUCE_CHAIN},
     [SPARSE_ALLREDUCE] = {SPARSE_ALLREDUCE_DOUBLING, SPARSE_ALLREDUCE_LEADERS},
     [SPARSE_REDUCE_SCATTER] = {SPARSE_SCATTER_HALVING, SPARSE_SCATTER_PAIRWISE},
-    [SPARSE_SCAN] = {SPARSE_SCAN_DOUBLING, SPARSE_SCAN_DOUBLING},
-    [SPARSE_EXSCAN] = {SPARSE_SCAN_DOUBLING, SPARSE_SCAN_DOUBLING}};
+    [SPARSE_SCAN] = {SPARSE_SCAN_DOUBLING, SPARSE_SCAN_CHAIN},
+    [SPARSE_EXSCAN] = {SPARSE_SCAN_DOUBLING, SPARSE_SCAN_CHAIN}};
 
 struct sparse_estimate sparse_choice_estimate(const struct sparse_call *call, const struct sparse_parameters *parameters,
                                               size_t elements, const struct sparse_terms *terms)

@@ -19,7 +19,7 @@ static algorithm_fn *const algorithms[SPARSE_ALGORITHMS] = {
     [SPARSE_ALLREDUCE_DOUBLING] = sparse_allreduce_doubling, [SPARSE_ALLREDUCE_HALVING] = sparse_allreduce_halving,
     [SPARSE_ALLREDUCE_RING] = sparse_allreduce_ring,         [SPARSE_ALLREDUCE_LEADERS] = sparse_allreduce_leaders,
     [SPARSE_SCATTER_HALVING] = sparse_scatter_halving,       [SPARSE_SCATTER_PAIRWISE] = sparse_scatter_pairwise,
-    [SPARSE_SCAN_DOUBLING] = sparse_scan_doubling};
+    [SPARSE_SCAN_DOUBLING] = sparse_scan_doubling,           [SPARSE_SCAN_CHAIN] = sparse_scan_chain};
 
 struct sparse_collective {
     struct sparse_call call;

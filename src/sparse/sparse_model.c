@@ -16,7 +16,8 @@
 
 static const char *const names[SPARSE_ALGORITHMS] = {
     "library", "reduce_binomial", "reduce_halving", "reduce_direct", "reduce_chain", "allreduce_doubling",
-    "allreduce_halving", "allreduce_ring", "allreduce_leaders", "scatter_halving", "scatter_pairwise", "scan_doubling"};
+    "allreduce_halving", "allreduce_ring", "allreduce_leaders", "scatter_halving", "scatter_pairwise", "scan_doubling",
+    "scan_chain"};
 
 const char *sparse_algorithm_name(enum sparse_algorithm algorithm)
 {
@@ -264,6 +265,7 @@ static void cost_of(struct costs *c, enum sparse_algorithm algorithm)
     case SPARSE_SCATTER_HALVING: halving(c), write_out(c, n / p), handing_back(c, n / p); break;
     case SPARSE_SCATTER_PAIRWISE: directly(c, n / p, false), write_out(c, n / p); break;
     case SPARSE_SCAN_DOUBLING: doubling(c, 2), write_out(c, n); break;
+    case SPARSE_SCAN_CHAIN: passing_on(c), write_out(c, n); break;
     default: break;
     }
 }
@@ -300,12 +302,18 @@ size_t sparse_slices(enum sparse_algorithm algorithm, bool dense, bool near, siz
     return longer && slices >= 4 ? slices / 2 : slices;
 }
 
-/* A message of so many bytes goes at once over btl/tcp (up to 64 KiB). A longer one waits for the receiver's answer, in which time a slice
- * such as this one may have passed. What goes at once lies with the sender or the receiver until it is taken: no more than `AHEAD`. */
-enum { AT_ONCE = 49152, AHEAD = 16 << 20 };
+bool sparse_is_chain(enum sparse_algorithm algorithm)
+{
+    return algorithm == SPARSE_REDUCE_CHAIN || algorithm == SPARSE_SCAN_CHAIN;
+}
+
+/* A message of so many bytes goes at once over btl/tcp (up to 64 KiB). A longer one waits for the receiver's answer, for `ANSWER` microseconds
+ * and more, in which time a slice such as this one passes, but on fast links. (What rates say of latency has others' work in it where ranks
+ * share processors.) What goes at once lies with the sender or the receiver until it is taken: no more than `AHEAD`. */
+enum { AT_ONCE = 49152, AHEAD = 16 << 20, ANSWER = 25 };
 static bool goes_at_once(const struct sparse_rates *rates, int ranks, size_t bytes)
 {
-    return !sparse_near(rates, ranks) && bytes <= AHEAD && rates->latency_network * rates->bandwidth_network < AT_ONCE;
+    return !sparse_near(rates, ranks) && bytes <= AHEAD && rates->bandwidth_network * ANSWER < AT_ONCE * 1e6;
 }
 
 size_t sparse_chain_slices(const struct sparse_rates *rates, bool dense, int ranks, size_t bytes)
@@ -333,7 +341,7 @@ static double seconds(enum sparse_algorithm algorithm, bool dense, bool library,
     double slices = (double)sparse_slices(algorithm, dense, near, (size_t)fmax(1, floor(bytes / slice)));
     if (algorithm == SPARSE_ALLREDUCE_RING)
         slices = ceil(slices * e->ranks / sparse_ring_room(e->ranks, (size_t)(bytes / slices), slices <= 1));
-    bool chain = algorithm == SPARSE_REDUCE_CHAIN;
+    bool chain = sparse_is_chain(algorithm);
     if (chain) slices = fmax(slices, (double)sparse_chain_slices(&parameters->rates, dense, e->ranks, (size_t)bytes));
     struct costs c = {.estimate = e, .rates = &parameters->rates, .dense = dense, .cube = 1, .elements = (double)e->elements};
     while (c.cube <= e->ranks / 2) c.cube *= 2, c.steps++;

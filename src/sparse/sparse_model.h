@@ -21,6 +21,7 @@ enum sparse_algorithm {
     SPARSE_SCATTER_HALVING,
     SPARSE_SCATTER_PAIRWISE,
     SPARSE_SCAN_DOUBLING,      /* Scan and Exscan */
+    SPARSE_SCAN_CHAIN,
     SPARSE_ALGORITHMS
 };
 
@@ -120,6 +121,9 @@ bool sparse_near(const struct sparse_rates *rates, int ranks);
 /* Slices that an algorithm takes of a vector that is cut into `slices`. An encoded Allreduce has half as many: its steps are many and their
  * messages short. Dense forms have twice as many on one node, `near`, so that a slice and its sum stay in L2. */
 size_t sparse_slices(enum sparse_algorithm algorithm, bool dense, bool near, size_t slices);
+
+/* Of a Reduce or a scan. */
+bool sparse_is_chain(enum sparse_algorithm algorithm);
 
 /* Slices of a chain of so many ranks: short ones, for the last rank begins when the first slice has passed all others. */
 size_t sparse_chain_slices(const struct sparse_rates *rates, bool dense, int ranks, size_t bytes);

@@ -102,7 +102,7 @@ size_t sparse_plan_slices(const struct sparse_plan *plan, enum sparse_algorithm 
 {
     bool near = sparse_near(&plan->call->parameters->rates, plan->call->transport->size);
     size_t slices = sparse_slices(algorithm, dense, near, plan->slices), most = plan->elements;
-    if (algorithm == SPARSE_REDUCE_CHAIN) slices = chain_slices(plan, dense);
+    if (sparse_is_chain(algorithm)) slices = chain_slices(plan, dense);
     while (slices < most && need_of(plan, algorithm, slices) > plan->areas) slices += (slices + 7) / 8;
     return slices;
 }
@@ -113,6 +113,7 @@ static size_t most_slices(const struct sparse_plan *plan)
     size_t most = plan->slices, other = 0;
     if (plan->call->kind == SPARSE_REDUCE) other = sparse_plan_slices(plan, SPARSE_REDUCE_CHAIN, true);
     if (plan->call->kind == SPARSE_ALLREDUCE) other = sparse_plan_slices(plan, SPARSE_ALLREDUCE_RING, true);
+    if (plan->call->kind == SPARSE_SCAN || plan->call->kind == SPARSE_EXSCAN) other = sparse_plan_slices(plan, SPARSE_SCAN_CHAIN, true);
     if (plan->call->kind == SPARSE_REDUCE_SCATTER) other = sparse_plan_slices(plan, SPARSE_SCATTER_PAIRWISE, true);
     return other > most ? other : most;
 }

@@ -3,7 +3,7 @@
  * the upper one puts it in front of its result, both in front of or behind their group's. Any number of ranks; the order of the
  * operands is kept.
  *
- * When: always. The group's sum stays encoded, the result is dense from the start.
+ * When: short vectors, and very sparse ones. The group's sum stays encoded, the result is dense from the start.
  * Cost: sum over k < log2 p of (alpha + beta n e(u(2^k)) + gamma n (3 e(u(2^k)) + e(u(2^(k+1))))), and n written. Dense: log2 p
  * (alpha + beta n + 2 gamma n).
  * Source: Hillis and Steele, CACM 1986; as in MPICH. */

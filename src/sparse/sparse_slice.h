@@ -173,5 +173,6 @@ enum sparse_status sparse_allreduce_leaders(struct sparse_slice *s);
 enum sparse_status sparse_scatter_halving(struct sparse_slice *s);
 enum sparse_status sparse_scatter_pairwise(struct sparse_slice *s);
 enum sparse_status sparse_scan_doubling(struct sparse_slice *s);
+enum sparse_status sparse_scan_chain(struct sparse_slice *s);
 
 #endif

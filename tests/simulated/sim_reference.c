@@ -12,8 +12,9 @@
 
 enum sim_tree sim_tree_of(enum sparse_kind kind, enum sparse_algorithm algorithm)
 {
-    if (kind == SPARSE_SCAN) return SIM_SCAN;
-    if (kind == SPARSE_EXSCAN) return SIM_EXSCAN;
+    const bool chain = algorithm == SPARSE_SCAN_CHAIN;
+    if (kind == SPARSE_SCAN) return chain ? SIM_SCAN_CHAIN : SIM_SCAN;
+    if (kind == SPARSE_EXSCAN) return chain ? SIM_EXSCAN_CHAIN : SIM_EXSCAN;
     if (algorithm == SPARSE_REDUCE_CHAIN) return SIM_CHAIN;
     if (algorithm == SPARSE_ALLREDUCE_LEADERS) return SIM_LEADERS;
     bool left = algorithm == SPARSE_REDUCE_DIRECT || algorithm == SPARSE_ALLREDUCE_RING || algorithm == SPARSE_SCATTER_PAIRWISE;
@@ -116,6 +117,16 @@ static void prefix(const struct sparse_operator *operator, int rank, bool exclus
     }
 }
 
+/* From left to right: all up to this rank, or up to the one before it. */
+static void prefix_of_chain(const struct sparse_operator *operator, int rank, bool exclusive, size_t count, const char *vectors, char *result)
+{
+    const int taken = exclusive ? rank : rank + 1;
+    if (taken == 0) return;
+    char *sum = fold_left(operator, taken, count, vectors);
+    memcpy(result, sum, count * operator->size);
+    free(sum);
+}
+
 void *sim_reference(const struct sparse_operator *operator, enum sim_tree tree, int ranks, size_t count, const void *vectors)
 {
     size_t bytes = count * operator->size;
@@ -123,7 +134,8 @@ void *sim_reference(const struct sparse_operator *operator, enum sim_tree tree, 
     if (tree == SIM_LEFT) return fold_left(operator, ranks, count, vectors);
     char *all = calloc((size_t)ranks, bytes);
     if (!all) abort();
-    for (int r = 0; r < ranks; r++) prefix(operator, r, tree == SIM_EXSCAN, count, vectors, all + (size_t)r * bytes);
+    const bool exclusive = tree == SIM_EXSCAN || tree == SIM_EXSCAN_CHAIN, chain = tree == SIM_SCAN_CHAIN || tree == SIM_EXSCAN_CHAIN;
+    for (int r = 0; r < ranks; r++) (chain ? prefix_of_chain : prefix)(operator, r, exclusive, count, vectors, all + (size_t)r * bytes);
     return all;
 }
 
