@@ -324,6 +324,26 @@ size_t sparse_chain_slices(const struct sparse_rates *rates, bool dense, int ran
     return each < bytes ? (bytes + each - 1) / each : 1;
 }
 
+/* Where ranks share a link, its messages go at once, too: parts just above that would wait for answers behind each other's. With few
+ * ranks slices would be too short for it. */
+static size_t halving_slices(const struct sparse_rates *rates, int ranks, size_t bytes)
+{
+    enum { FEW = 8, PART = 57344 };
+    size_t cube = 1;
+    while (cube <= (size_t)ranks / 2) cube *= 2;
+    const bool shared = cube >= FEW && rates->ranks_per_node > 1 && goes_at_once(rates, ranks, 0);
+    return shared ? (bytes + cube * PART - 1) / (cube * PART) : 1;
+}
+
+size_t sparse_least_slices(enum sparse_algorithm algorithm, bool dense, const struct sparse_rates *rates, int ranks, size_t bytes, size_t slices)
+{
+    size_t least = 1;
+    const bool halves = algorithm == SPARSE_ALLREDUCE_HALVING || algorithm == SPARSE_SCATTER_HALVING || algorithm == SPARSE_REDUCE_HALVING;
+    if (sparse_is_chain(algorithm)) least = sparse_chain_slices(rates, dense, ranks, bytes);
+    if (halves && dense && slices > 1) least = halving_slices(rates, ranks, bytes);
+    return slices > least ? slices : least;
+}
+
 /* The hops of a chain after which its last slice is to come. Over a network those within a node take next to nothing; and there are as many
  * slices as to have two on each of its links. */
 static double links_of_chain(const struct sparse_rates *rates, int ranks)
@@ -342,7 +362,7 @@ static double seconds(enum sparse_algorithm algorithm, bool dense, bool library,
     if (algorithm == SPARSE_ALLREDUCE_RING)
         slices = ceil(slices * e->ranks / sparse_ring_room(e->ranks, (size_t)(bytes / slices), slices <= 1));
     bool chain = sparse_is_chain(algorithm);
-    if (chain) slices = fmax(slices, (double)sparse_chain_slices(&parameters->rates, dense, e->ranks, (size_t)bytes));
+    slices = (double)sparse_least_slices(algorithm, dense, &parameters->rates, e->ranks, (size_t)bytes, (size_t)slices);
     struct costs c = {.estimate = e, .rates = &parameters->rates, .dense = dense, .cube = 1, .elements = (double)e->elements};
     while (c.cube <= e->ranks / 2) c.cube *= 2, c.steps++;
     c.folds = c.cube < e->ranks;

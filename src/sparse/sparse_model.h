@@ -128,6 +128,10 @@ bool sparse_is_chain(enum sparse_algorithm algorithm);
 /* Slices of a chain of so many ranks: short ones, for the last rank begins when the first slice has passed all others. */
 size_t sparse_chain_slices(const struct sparse_rates *rates, bool dense, int ranks, size_t bytes);
 
+/* So many slices, or more, where shorter messages go sooner. */
+size_t sparse_least_slices(enum sparse_algorithm algorithm, bool dense, const struct sparse_rates *rates, int ranks, size_t bytes,
+                           size_t slices);
+
 /* Whether so many ranks gather the vectors by doubling instead (sparse_allreduce_ring.c). */
 enum { SPARSE_RING_DOUBLES = 32 };
 bool sparse_ring_doubles(int ranks);

@@ -91,18 +91,13 @@ static size_t need_of(const struct sparse_plan *plan, enum sparse_algorithm algo
     return SPARSE_AREAS * room;
 }
 
-static size_t chain_slices(const struct sparse_plan *plan, bool dense)
-{
-    const struct sparse_call *call = plan->call;
-    size_t slices = sparse_chain_slices(&call->parameters->rates, dense, call->transport->size, plan->elements * call->operator.size);
-    return slices > plan->slices ? slices : plan->slices;
-}
-
 size_t sparse_plan_slices(const struct sparse_plan *plan, enum sparse_algorithm algorithm, bool dense)
 {
-    bool near = sparse_near(&plan->call->parameters->rates, plan->call->transport->size);
-    size_t slices = sparse_slices(algorithm, dense, near, plan->slices), most = plan->elements;
-    if (sparse_is_chain(algorithm)) slices = chain_slices(plan, dense);
+    const struct sparse_rates *rates = &plan->call->parameters->rates;
+    const int size = plan->call->transport->size;
+    const size_t bytes = plan->elements * plan->call->operator.size, most = plan->elements;
+    size_t slices = sparse_is_chain(algorithm) ? plan->slices : sparse_slices(algorithm, dense, sparse_near(rates, size), plan->slices);
+    slices = sparse_least_slices(algorithm, dense, rates, size, bytes, slices);
     while (slices < most && need_of(plan, algorithm, slices) > plan->areas) slices += (slices + 7) / 8;
     return slices;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * sparse_chain_test.c: a chain over a network: what it is thought to take, and how a vector is cut for it.
+ * sparse_chain_test.c: a chain over a network: what it is thought to take, and how a vector is cut for it, and for halving.
  */
 #include "sim_trial.h"
 #include "unit.h"
@@ -41,11 +41,30 @@ static void test_slices_of_a_chain(void **state)
     assert_int_equal(sparse_chain_slices(&lab, true, 8, 30000), 1);
 }
 
+/* Eight ranks and more that share links halve long dense vectors into parts that go at once; nothing else is cut otherwise. */
+static void test_slices_of_halving(void **state)
+{
+    const struct sparse_rates lab = over_a_network(170e-6, 125e6).rates, fast = over_a_network(20e-6, 12.5e9).rates;
+    const size_t bytes = 8 << 20;
+    for (int ranks = 8; ranks <= 16; ranks++) {
+        const size_t parts = ranks < 16 ? 8 : 16, slices = sparse_least_slices(SPARSE_SCATTER_HALVING, true, &lab, ranks, bytes, 8);
+        assert_in_range(bytes / slices / parts, 32768, 57344);
+    }
+    assert_int_equal(sparse_least_slices(SPARSE_ALLREDUCE_HALVING, true, &lab, 16, bytes, 8), 10);
+    assert_int_equal(sparse_least_slices(SPARSE_ALLREDUCE_HALVING, true, &lab, 16, bytes, 20), 20);
+    assert_int_equal(sparse_least_slices(SPARSE_ALLREDUCE_HALVING, false, &lab, 16, bytes, 8), 8);
+    assert_int_equal(sparse_least_slices(SPARSE_ALLREDUCE_HALVING, true, &lab, 16, bytes / 8, 1), 1);
+    assert_int_equal(sparse_least_slices(SPARSE_ALLREDUCE_HALVING, true, &lab, 6, bytes, 8), 8);
+    assert_int_equal(sparse_least_slices(SPARSE_ALLREDUCE_HALVING, true, &fast, 16, bytes, 8), 8);
+    assert_int_equal(sparse_least_slices(SPARSE_ALLREDUCE_DOUBLING, true, &lab, 16, bytes, 8), 8);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_chain_over_a_network),
         cmocka_unit_test(test_slices_of_a_chain),
+        cmocka_unit_test(test_slices_of_halving),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@
 #include "sparse_vectors.h"
 #include "unit.h"
 
-#define FORMULAS UINT64_C(0x74f15036b9386c2c)
+#define FORMULAS UINT64_C(0x2a99776a5a712db0)
 #define MESSAGES UINT64_C(0x2e2ed153b45abc8f)
 
 /** FNV-1a. */
