@@ -18,6 +18,11 @@ static int source(const struct sparse_slice *s, int i)
     return i == 0 ? rank - 1 : above;
 }
 
+static int target(const struct sparse_slice *s)
+{
+    return s->transport->rank < s->root ? s->transport->rank + 1 : s->transport->rank - 1;
+}
+
 /* Ranks whose sum leaves here. */
 static int behind(const struct sparse_slice *s)
 {
@@ -46,15 +51,19 @@ enum sparse_status sparse_reduce_chain(struct sparse_slice *s)
     s->acc = sparse_run_begin(s, 0);
     sparse_slice_encode(s, sparse_all(s), s->acc);
     STEP_AWAIT(sparse_wait(s));
+    for (int i = 0; i < 2; i++)
+        if (source(s, i) >= 0) sparse_confirm(s, 2 + i, source(s, i));
     if (rank == s->root) {
         finish(s);
+        STEP_AWAIT(sparse_wait(s));
         STEP_RETURN;
     }
     if (source(s, 0) >= 0) {
         s->in = sparse_run_begin(s, 1);
         sparse_join(s, sparse_all(s), behind(s), 2);
     }
-    sparse_send(s, 1, s->acc, sparse_all(s), rank < s->root ? rank + 1 : rank - 1);
+    sparse_send(s, 1, s->acc, sparse_all(s), target(s));
+    sparse_await_confirmation(s, 4, target(s));
     STEP_AWAIT(sparse_wait(s));
     STEP_END;
 }

@@ -42,8 +42,12 @@ enum sparse_status sparse_scan_chain(struct sparse_slice *s)
     s->acc = sparse_run_begin(s, 0);
     sparse_slice_encode(s, sparse_all(s), s->acc);
     STEP_AWAIT(sparse_wait(s));
+    if (rank > 0) sparse_confirm(s, 2, rank - 1);
     take(s);
-    if (!last(s)) sparse_send(s, 1, s->acc, sparse_all(s), rank + 1);
+    if (!last(s)) {
+        sparse_send(s, 1, s->acc, sparse_all(s), rank + 1);
+        sparse_await_confirmation(s, 4, rank + 1);
+    }
     write_result(s);
     STEP_AWAIT(sparse_wait(s));
     STEP_END;

@@ -363,6 +363,21 @@ void sparse_swap_vectors(struct sparse_slice *s, const char *memory, size_t byte
     if (!first) sparse_send_vectors(s, 1, memory, bytes, vectors, peer);
 }
 
+static bool confirmed(const struct sparse_slice *s, int peer)
+{
+    return s->final && !sparse_same_node(&s->nodes, s->transport->rank, peer);
+}
+
+void sparse_confirm(struct sparse_slice *s, int index, int peer)
+{
+    if (confirmed(s, peer)) send_bytes(s, index, s->area[3], 0, 1, peer);
+}
+
+void sparse_await_confirmation(struct sparse_slice *s, int index, int peer)
+{
+    if (confirmed(s, peer)) receive_bytes(s, index, s->area[3], 1, peer);
+}
+
 void sparse_exchange(struct sparse_slice *s, struct sparse_span give, struct sparse_span take, int peer)
 {
     s->in = sparse_run_begin(s, 1);

@@ -62,6 +62,7 @@ struct sparse_slice {
     char *area[SPARSE_AREAS];         /* consecutive */
     struct sparse_run runs[SPARSE_RUNS]; /* their tables */
     /* Set for every slice. */
+    bool final;                       /* the last one of its lane */
     size_t positions;
     size_t *first;                    /* positions + 1: their parts */
     size_t *from, *count;             /* elements before a part in the vector, and in it */
@@ -125,6 +126,11 @@ enum { SPARSE_SEND_FIRST = 32768 };
 void sparse_swap(struct sparse_slice *s, const struct sparse_run *run, struct sparse_span give, char *memory, struct sparse_span take,
                  int peer);
 void sparse_swap_vectors(struct sparse_slice *s, const char *memory, size_t bytes, char *into, int vectors, int peer);
+
+/* Where all messages go one way, a rank that need not wait for others could be any number of calls ahead of them, and what it has sent would
+ * fill their memory, if it goes at once. So who takes the last slice of a lane says so to its sender on another node, who waits for that. */
+void sparse_confirm(struct sparse_slice *s, int slot, int peer);
+void sparse_await_confirmation(struct sparse_slice *s, int slot, int peer);
 
 /* SPARSE_DONE when a slot, or all of them, have nothing under way; SPARSE_FAILED for the transport's errors. */
 enum sparse_status sparse_wait_slot(struct sparse_slice *s, int slot);

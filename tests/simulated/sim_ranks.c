@@ -172,7 +172,7 @@ static struct message *new_message(struct rank *me, const void *buffer, size_t b
     struct sim *sim = me->sim;
     struct message *m = need(calloc(1, sizeof *m));
     const struct sim_options *o = &sim->options;
-    bool data = tag >= o->damaged_tag && (o->damaged_last == 0 || tag <= o->damaged_last);
+    bool data = bytes > 0 && tag >= o->damaged_tag && (o->damaged_last == 0 || tag <= o->damaged_last);
     bool harmed = data && sim->options.damage != SIM_INTACT && (long)sim->data_messages == sim->options.damaged;
     sim->data_messages += data;
     m->source = me->transport.rank;

@@ -47,7 +47,7 @@ void sim_destroy(struct sim *sim);
 
 const struct sparse_transport *sim_transport(struct sim *sim, int rank);
 const struct sim_count *sim_count(const struct sim *sim, int rank);
-uint64_t sim_messages(const struct sim *sim); /* of the tags that may be damaged */
+uint64_t sim_messages(const struct sim *sim); /* that may be damaged: of these tags, but for empty ones */
 
 /* The latest clock; all counters and clocks to zero. */
 double sim_time(const struct sim *sim);

@@ -90,6 +90,25 @@ static void test_failed(void **state)
     assert_string_equal(swap(FAR, MOST, false, SPARSE_CORRUPT).order, "rs");
 }
 
+/* Who takes the last slice says so to who sent it, on another node, and that one waits for it; nobody else does. */
+static void test_confirmation(void **state)
+{
+    for (int final = 0; final < 2; final++)
+        for (int far = 0; far < 2; far++) {
+            struct log log = {.order = ""};
+            const struct sparse_transport transport = {.rank = RANK, .size = SIZE, .context = &log, .isend = sends, .irecv = receives};
+            struct sparse_record record = {.error = SPARSE_NO_ERROR};
+            struct sparse_slice s = {.transport = &transport, .record = &record, .final = final};
+            const int peer = far ? FAR : NEAR;
+            sparse_nodes_init(&s.nodes, RANK, SIZE, PER_NODE);
+            sparse_confirm(&s, 2, peer);
+            sparse_await_confirmation(&s, 4, peer);
+            assert_string_equal(log.order, final && far ? "sr" : "");
+            assert_true(log.bytes[0] == 0 && log.bytes[1] <= 1);
+            assert_int_equal(s.slot[4].active, final && far);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -97,6 +116,7 @@ int main(void)
         cmocka_unit_test(test_within_the_node),
         cmocka_unit_test(test_short),
         cmocka_unit_test(test_failed),
+        cmocka_unit_test(test_confirmation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
