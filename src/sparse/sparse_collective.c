@@ -332,9 +332,11 @@ static void begin_lanes(struct sparse_collective *c)
 static enum sparse_status run_lane(struct sparse_collective *c, size_t i)
 {
     while (c->next[i] < c->slices) {
-        if (!c->busy[i]) sparse_plan_cut(&c->plan, c->choice.algorithm, c->slices, c->next[i], &c->lane[i]);
-        c->lane[i].final = c->next[i] + c->plan.lanes >= c->slices;
-        c->busy[i] = true;
+        if (!c->busy[i]) {
+            sparse_plan_cut(&c->plan, c->choice.algorithm, c->slices, c->next[i], &c->lane[i]);
+            c->lane[i].final = c->next[i] + c->plan.lanes >= c->slices;
+            c->busy[i] = true;
+        }
         enum sparse_status status = algorithms[c->choice.algorithm](&c->lane[i]);
         if (status != SPARSE_DONE) return status;
         c->busy[i] = false;

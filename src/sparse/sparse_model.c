@@ -338,7 +338,7 @@ static size_t halving_slices(const struct sparse_rates *rates, int ranks, size_t
 size_t sparse_least_slices(enum sparse_algorithm algorithm, bool dense, const struct sparse_rates *rates, int ranks, size_t bytes, size_t slices)
 {
     size_t least = 1;
-    const bool halves = algorithm == SPARSE_ALLREDUCE_HALVING || algorithm == SPARSE_SCATTER_HALVING || algorithm == SPARSE_REDUCE_HALVING;
+    const bool halves = cut_in_parts(algorithm) && algorithm != SPARSE_SCATTER_PAIRWISE;
     if (sparse_is_chain(algorithm)) least = sparse_chain_slices(rates, dense, ranks, bytes);
     if (halves && dense && slices > 1) least = halving_slices(rates, ranks, bytes);
     return slices > least ? slices : least;

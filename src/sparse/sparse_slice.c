@@ -339,28 +339,26 @@ void sparse_slice_cancel(struct sparse_slice *s)
         }
 }
 
-static bool send_first(const struct sparse_slice *s, size_t bytes, int peer)
+static void swap_bytes(struct sparse_slice *s, const char *given, size_t bytes, size_t given_bound, char *taken, size_t taken_bound, int peer)
 {
-    return bytes >= SPARSE_SEND_FIRST && !sparse_same_node(&s->nodes, s->transport->rank, peer);
+    const bool first = bytes >= SPARSE_SEND_FIRST && !sparse_same_node(&s->nodes, s->transport->rank, peer);
+    if (first) send_bytes(s, 1, given, bytes, given_bound, peer);
+    receive_bytes(s, 0, taken, taken_bound, peer);
+    if (!first) send_bytes(s, 1, given, bytes, given_bound, peer);
 }
 
 void sparse_swap(struct sparse_slice *s, const struct sparse_run *run, struct sparse_span give, char *memory, struct sparse_span take,
                  int peer)
 {
-    size_t bytes = 0;
-    if (!sparse_failed(s)) message_of(s, run, give, &bytes);
-    const bool first = send_first(s, bytes, peer);
-    if (first) sparse_send(s, 1, run, give, peer);
-    sparse_receive(s, 0, memory, take, peer);
-    if (!first) sparse_send(s, 1, run, give, peer);
+    size_t bytes = 0, at = 0;
+    if (!sparse_failed(s)) at = message_of(s, run, give, &bytes);
+    swap_bytes(s, bytes > 0 ? run->base + at : run->base, bytes, sparse_span_bound(s, give), memory, sparse_span_bound(s, take), peer);
 }
 
 void sparse_swap_vectors(struct sparse_slice *s, const char *memory, size_t bytes, char *into, int vectors, int peer)
 {
-    const bool first = send_first(s, bytes, peer);
-    if (first) sparse_send_vectors(s, 1, memory, bytes, vectors, peer);
-    sparse_receive_vectors(s, 0, into, vectors, peer);
-    if (!first) sparse_send_vectors(s, 1, memory, bytes, vectors, peer);
+    const size_t bound = (size_t)vectors * sparse_span_bound(s, sparse_all(s));
+    swap_bytes(s, memory, sparse_failed(s) ? 0 : bytes, bound, into, bound, peer);
 }
 
 static bool confirmed(const struct sparse_slice *s, int peer)
