@@ -94,6 +94,12 @@ def test_racks_rates_and_mtu(lab):
     assert lab.ok("exec", 2, "cat", "/sys/class/net/eth0/mtu") == "9000\n"
 
 
+def test_congestion_control_is_not_the_machine_s(lab):
+    lab.ok("up", "--nodes", 2)
+    for node in range(2):
+        assert lab.ok("exec", node, "cat", "/proc/sys/net/ipv4/tcp_congestion_control") == "reno\n"
+
+
 @pytest.mark.parametrize("kind, expected", [("tbf", "qdisc tbf"), ("none", "qdisc noqueue")])
 def test_other_limiters(lab, kind, expected):
     lab.ok("up", "--nodes", 2, "--qdisc", kind)
