@@ -7,10 +7,12 @@
  * The operands' order is kept: a node's ranks are joined with their neighbours, then nodes with theirs.
  *
  * When: several ranks on each of several nodes; short vectors and few nodes, and disjoint inputs, of which doubling moves no more than
- * there is. On one node it is a binomial Reduce and a broadcast, with one rank per node doubling.
+ * there is. On one node it is a binomial Reduce and a broadcast, which is good where ranks share processors: no other way has as few messages;
+ * with one rank per node it is doubling.
  * How inputs overlap is seen in the result, which all ranks get encoded: of the first merges, of few ranks, it would be a matter of chance.
  * Cost, m ranks on each of q nodes: sum over k < log2 m of (alpha + beta n e(u(2^k)) + gamma n (2 e(u(2^k)) + e(u(2^(k+1))))) within,
  * sum over k < log2 q of the same with u(m 2^k) between nodes, log2 m (alpha + beta n e(u(p))) within, and n written.
+ * Where ranks share processors steps within a node take the less the fewer ranks are in them.
  * Source: the hierarchical collectives of MagPIe (Kielmann et al., PPoPP 1999) and MPI's for clusters of SMPs since; doubling as in
  * sparse_allreduce_doubling.c. */
 #include "sparse_slice.h"

@@ -108,14 +108,19 @@ static double careful(const struct sparse_parameters *parameters)
     return 1 + 2.5 * (parameters->margin - 1);
 }
 
-/* A dense form has memory of its own, which calls one behind the other find in the caches, and calls of a program that computes between
- * them do not; and over a network a call that takes little is disturbed by more than the usual margin: where it would stay in the
- * caches, it has to be better by more. Not so where the library's routine waits for a network for long, beside which memory is nothing. */
-static double dense_margin(const struct sparse_estimate *estimate, const struct sparse_parameters *parameters, double library)
+/* The library's routine waits for a network for long. */
+static bool waits(const struct sparse_estimate *estimate, const struct sparse_parameters *parameters, double library)
 {
     static const double a_while = 2e-3;
+    return !sparse_near(&parameters->rates, estimate->ranks) && library >= a_while;
+}
+
+/* A dense form has memory of its own, which calls one behind the other find in the caches, and calls of a program that computes between
+ * them do not; and over a network a call that takes little is disturbed by more than the usual margin: where it would stay in the
+ * caches, it has to be better by more. Not so beside a long wait, where memory is nothing. */
+static double dense_margin(const struct sparse_estimate *estimate, const struct sparse_parameters *parameters, bool waits)
+{
     bool cached = estimate->elements * estimate->size < parameters->past_bytes;
-    bool waits = !sparse_near(&parameters->rates, estimate->ranks) && library >= a_while;
     return cached && !waits ? careful(parameters) : parameters->margin;
 }
 
@@ -134,7 +139,8 @@ static struct sparse_choice by_trial(struct range range, double library, const s
                                      .margin = encoded_margin(estimate, parameters), .thin = estimate->density < 0.5,
                                      .every = parameters->every, .share = trial->share};
     contest.unlearned = contest.thin && !estimate->learned;
-    contest.dense_margin = dense_margin(estimate, parameters, sparse_trial_expected(trial, 0, library));
+    trial->modes = waits(estimate, parameters, sparse_trial_expected(trial, 0, library));
+    contest.dense_margin = dense_margin(estimate, parameters, trial->modes);
     bool open;
     for (enum sparse_algorithm a = range.first; a <= range.last; a++)
         contest.merge |= shows_nothing(a, estimate->ranks) ? 0 : 2u << (a - range.first);
@@ -185,7 +191,11 @@ struct sparse_choice sparse_choose(enum sparse_kind kind, bool may_pass_on, cons
     struct range range = ranges[kind];
     bool forced = sparse_choice_forced(kind, parameters);
     if (forced) range.first = range.last = parameters->algorithm;
-    if (!may_pass_on || forced || parameters->always) return cheapest(range, forced, estimate, parameters);
+    if (!may_pass_on || forced || parameters->always) {
+        struct sparse_choice choice = cheapest(range, forced, estimate, parameters);
+        choice.settled = parameters->dense;
+        return choice;
+    }
     double library = sparse_cost(SPARSE_LIBRARY, range.first, true, estimate, parameters);
     const bool timed = trial && !parameters->dense;
     struct sparse_choice best = timed ? by_trial(range, library, estimate, parameters, trial) : untimed(range, library, estimate, parameters);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { TRIES = 3, ROUNDS = 4, LONG = 64 * 1024 };
 static char shared[2 * LONG]; /* for those without memory: what is sent does not matter */
@@ -159,12 +160,14 @@ static void interpret(const struct meter *meter, struct plan *plan)
     struct sparse_rates *rates = &plan->rates;
     int ranks = 0;
     bool consecutive = true;
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     for (int rank = 0; rank < meter->transport->size; rank++) {
         if (!near(meter, rank)) continue;
         if (rank != ranks) consecutive = false;
         ranks++;
     }
     rates->ranks_per_node = consecutive ? ranks : 1;
+    rates->ranks_per_processor = processors > 0 ? (double)ranks / (double)processors : 1;
     if (!plan->between) {
         rates->latency_network = rates->latency_node;
         rates->bandwidth_network = rates->bandwidth_node;

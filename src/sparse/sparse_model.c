@@ -28,7 +28,8 @@ void sparse_rates_default(struct sparse_rates *rates)
 {
     *rates = (struct sparse_rates){
         .scan = 15e9, .merge = 8e9, .add = 6e9, .copy = 8e9, .latency_node = 0.5e-6, .bandwidth_node = 5e9,
-        .latency_network = 5e-6, .bandwidth_network = 1.25e9, .ranks_per_node = 1};
+        .latency_network = 5e-6, .bandwidth_network = 1.25e9, .ranks_per_node = 1,
+        .ranks_per_processor = 1};
 }
 
 void sparse_parameters_default(struct sparse_parameters *parameters)
@@ -222,23 +223,43 @@ static void between(struct costs *c, double bytes)
     c->wire += bytes / c->rates->bandwidth_network;
 }
 
-/* Up a tree within the node, doubling between the nodes, and down again. On one node, or with one rank on each, it is no way of its own, and
- * for long dense vectors no good one: a node's ranks wait while one of them adds. */
+/* With one rank on each node it is no way of its own; nor for two or three on one. For long dense vectors it is no good one: a node's ranks wait
+ * while one of them adds. On one node the messages are fewer than any other way's, which counts where ranks share processors. */
+static bool leads_nowhere(const struct costs *c, int per_node)
+{
+    enum { FEW = 4, LONG_ON_ONE = 4 * SPARSE_SHORT_MOST };
+    const int ranks = c->estimate->ranks;
+    const bool one = per_node == ranks;
+    const double most = one ? LONG_ON_ONE : SPARSE_SHORT_MOST;
+    return per_node < 2 || (one && ranks < FEW) || (c->dense && c->elements * (double)c->estimate->size >= most);
+}
+
+/* Up a tree and down, over `distance` ranks. One in twice as many has a message each time: where ranks share processors a step takes
+ * the less for it, but for the turns they take. */
+static void step_of_tree(struct costs *c, int distance, double result)
+{
+    const double shared = fmax(1, c->rates->ranks_per_processor), busy = fmax(1 / shared, 0.5 / distance);
+    struct costs step = *c;
+    step.latency = step.wire = step.work = 0;
+    message(&step, distance, c->elements * encoded(c, distance));
+    merge(&step, c->elements, distance);
+    message(&step, distance, result);
+    c->latency += fmax(busy, 0.5) * step.latency;
+    c->wire += busy * step.wire;
+    c->work += busy * step.work;
+}
+
+/* Up a tree within the node, doubling between the nodes, and down again. */
 static void over_leaders(struct costs *c)
 {
-    int per_node = c->rates->ranks_per_node, ranks = c->estimate->ranks;
-    const bool slow = c->dense && c->elements * (double)c->estimate->size >= SPARSE_SHORT_MOST;
-    if (slow || !sparse_nodes_matter(ranks, per_node)) {
+    const int ranks = c->estimate->ranks, per_node = c->rates->ranks_per_node < ranks ? c->rates->ranks_per_node : ranks;
+    if (leads_nowhere(c, per_node)) {
         c->latency = INFINITY;
         return;
     }
     int nodes = (ranks + per_node - 1) / per_node, cube = 1;
     double n = c->elements, result = n * encoded(c, ranks);
-    for (int k = 1; k < per_node; k *= 2) {
-        message(c, k, n * encoded(c, k));
-        merge(c, n, k);
-        message(c, k, result);
-    }
+    for (int k = 1; k < per_node; k *= 2) step_of_tree(c, k, result);
     for (; cube <= nodes / 2; cube *= 2) {
         double joined = (double)cube * per_node;
         between(c, n * encoded(c, joined));

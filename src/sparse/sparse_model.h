@@ -37,6 +37,7 @@ struct sparse_rates {
     double latency_node, bandwidth_node;       /* between ranks of one node; bandwidth per rank */
     double latency_network, bandwidth_network; /* between nodes; bandwidth per node */
     int ranks_per_node;                        /* consecutive ranks */
+    double ranks_per_processor;                /* of a node; less than 1: as 1 */
 };
 
 void sparse_rates_default(struct sparse_rates *rates);

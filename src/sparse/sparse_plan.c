@@ -76,7 +76,8 @@ static size_t pieces_of(const struct sparse_plan *plan, size_t slices)
 /* Where all pieces of a vector are in one slice, its blocks end where the ranks' shares do, so that who fills its own has whole blocks. */
 static size_t owners_of(const struct sparse_plan *plan, size_t slices)
 {
-    bool each = plan->elements * plan->call->operator.size / PART_BYTES >= ranks(plan);
+    const size_t least = 2048; /* a header is 16 bytes */
+    bool each = plan->elements * plan->call->operator.size / least >= ranks(plan);
     return slices == 1 && each ? ranks(plan) : 1;
 }
 

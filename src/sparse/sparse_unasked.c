@@ -45,13 +45,18 @@ static bool the_library_s(const struct sparse_call *call, size_t elements)
     return !always(call) && elements * call->operator.size < call->parameters->short_bytes;
 }
 
+/* Of the dense form alone nothing is to be found out, once it has been seen that asking is a part of what a call takes. */
+static bool always_asks(const struct sparse_call *call, const struct sparse_class *class)
+{
+    return always(call) && !(call->parameters->dense && class->alike >= call->parameters->patience);
+}
+
 struct sparse_answer sparse_unasked(const struct sparse_call *call, size_t elements)
 {
     const struct sparse_parameters *parameters = call->parameters;
     if (the_library_s(call, elements)) return (struct sparse_answer){1, SPARSE_LIBRARY, false};
-    if (always(call)) return sparse_ask;
     struct sparse_class *class = sparse_call_class(call, elements);
-    if (!counts(call) || sparse_class_looks(class, parameters)) return sparse_ask;
+    if (always_asks(call, class) || !counts(call) || sparse_class_looks(class, parameters)) return sparse_ask;
     const struct sparse_answer answer = sparse_class_unasked(class, parameters);
     if (call->blocking && answer.algorithm == SPARSE_LIBRARY) {
         call->state->unseen = class;
@@ -66,5 +71,5 @@ bool sparse_collective_looks(const struct sparse_call *call, unsigned undecided)
     const size_t elements = sparse_call_elements(call);
     if (the_library_s(call, elements)) return false;
     const struct sparse_class *class = sparse_class_found(&call->state->classes[call->order], shape_of(call, elements));
-    return class && (always(call) || class->alike + undecided < call->parameters->patience);
+    return class && (always_asks(call, class) || class->alike + undecided < call->parameters->patience);
 }

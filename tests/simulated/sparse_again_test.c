@@ -63,6 +63,30 @@ static void test_counts_the_same(void **state)
     }
 }
 
+/* How many calls are asked about where the library's routine never runs. */
+static int asked_always(bool dense)
+{
+    struct sim_trial t = dense_trial(16384);
+    struct sparse_state **states = sim_states_create(RANKS);
+    t.parameters.always = true;
+    t.parameters.dense = dense;
+    int asked = 0;
+    for (int call = 0; call < CALLS; call++) {
+        const struct sim_report report = run(&t, states);
+        assert_int_equal(report.done, RANKS);
+        asked += report.outcome[0].agreed >= 0;
+    }
+    sim_states_destroy(states, RANKS);
+    return asked;
+}
+
+/* Of dense forms alone there is soon nothing to ask. */
+static void test_always(void **state)
+{
+    assert_int_equal(asked_always(false), CALLS);
+    assert_in_range(asked_always(true), 5, 20);
+}
+
 /* Not after a call that was looked at, nor one that is ours. */
 static void test_after_a_look(void **state)
 {
@@ -172,7 +196,7 @@ static void test_encoded_forms_are_seen_to(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_counts_the_same), cmocka_unit_test(test_after_a_look),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_counts_the_same), cmocka_unit_test(test_always), cmocka_unit_test(test_after_a_look),
                                        cmocka_unit_test(test_what_has_made_way), cmocka_unit_test(test_dear_looks_are_seldom),
                                        cmocka_unit_test(test_encoded_forms_are_seen_to), cmocka_unit_test(test_first_looks),
                                        cmocka_unit_test(test_whose_looks_are_dear)};
