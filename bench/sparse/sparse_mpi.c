@@ -271,11 +271,11 @@ static bool is_short(const struct job *job)
 
 /* Calls before those that count, besides one whose result is looked at. The first measures, learns, touches memory; Lucid's choice then
  * tries who comes into question, and goes by what calls take where they are made: of short ones, between the others. The first 16 of those
- * below 64 KiB are timed only, and looks then come as far apart as they take (sparse_state.c). */
+ * below 64 KiB are timed only; looks at what takes as little as up to there then come as far apart as they take (sparse_state.c). */
 static int warm_up_alone(const struct job *job, const struct routine *routine)
 {
     if (is_short(job) || strcmp(routine->sparse, "auto") != 0) return 1;
-    return job->count * job->width < 65536 ? 200 : 40;
+    return job->count * job->width <= 65536 ? 200 : 40;
 }
 
 static void warm_up_in_turns(const struct job *job, const MPI_Comm *comms)
