@@ -115,13 +115,21 @@ static bool waits(const struct sparse_estimate *estimate, const struct sparse_pa
     return !sparse_near(&parameters->rates, estimate->ranks) && library >= a_while;
 }
 
+/* Ranks that share processors leave the agreement one behind the other, and wait for each other in what is timed, whoever runs: that makes
+ * short calls more alike than they are. */
+static bool alike(const struct sparse_estimate *estimate, const struct sparse_parameters *parameters)
+{
+    const bool is_short = estimate->elements * estimate->size < 4 * SPARSE_SHORT_MOST;
+    return is_short && parameters->rates.ranks_per_processor >= 2 && sparse_near(&parameters->rates, estimate->ranks);
+}
+
 /* A dense form has memory of its own, which calls one behind the other find in the caches, and calls of a program that computes between
  * them do not; and over a network a call that takes little is disturbed by more than the usual margin: where it would stay in the
  * caches, it has to be better by more. Not so beside a long wait, where memory is nothing. */
 static double dense_margin(const struct sparse_estimate *estimate, const struct sparse_parameters *parameters, bool waits)
 {
     bool cached = estimate->elements * estimate->size < parameters->past_bytes;
-    return cached && !waits ? careful(parameters) : parameters->margin;
+    return cached && !waits && !alike(estimate, parameters) ? careful(parameters) : parameters->margin;
 }
 
 /* What is short takes little, and is disturbed by more of that. */
