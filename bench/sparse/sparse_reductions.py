@@ -288,7 +288,7 @@ best dense routine of the same job over lucid's: the library's default, coll/tun
 Reduce_scatter_block) forced, coll/han where there are several nodes (both not of scans and nonblocking calls, which these do not have), and Lucid's own algorithm in dense form (twin). The best of three or four medians is a
 little less than the median of any of them, also where they are the same routine: "library again" is that ratio for a second communicator with the library's
 default, and so what a layer that costs nothing would have in a row where nothing can be gained. Bytes are counted by a session and
-do not depend on the machine. All results were compared with the library's. Before what is timed, Lucid's routine has run 41 times (201 of vectors below 64 KiB), in which it
+do not depend on the machine. All results were compared with the library's. Before what is timed, Lucid's routine has run 41 times (201 of vectors of up to 64 KiB), in which it
 tries who comes into question, and the others twice; up to 1 MiB on one node, all of them 81 times, in such turns. Every row has communicators of its own. Dense and short vectors have three
 times as many repetitions, on one node seven times: what makes no difference needs more of them to show it. Last column, where there are several nodes: best dense
 over coll/sparse above coll/hier, as `lucid run --all` has it: what is too short or too dense goes to coll/hier there. Processors: a hypervisor puts the two of this

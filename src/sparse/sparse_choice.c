@@ -115,12 +115,13 @@ static bool waits(const struct sparse_estimate *estimate, const struct sparse_pa
     return !sparse_near(&parameters->rates, estimate->ranks) && library >= a_while;
 }
 
-/* Ranks that share processors leave the agreement one behind the other, and wait for each other in what is timed, whoever runs: that makes
- * short calls more alike than they are. */
+/* Where many ranks share a processor they leave the agreement one behind the other, and wait for each other in what is timed, whoever runs: that
+ * makes short calls more alike than they are. */
 static bool alike(const struct sparse_estimate *estimate, const struct sparse_parameters *parameters)
 {
+    static const double many = 4;
     const bool is_short = estimate->elements * estimate->size < 4 * SPARSE_SHORT_MOST;
-    return is_short && parameters->rates.ranks_per_processor >= 2 && sparse_near(&parameters->rates, estimate->ranks);
+    return is_short && parameters->rates.ranks_per_processor >= many && sparse_near(&parameters->rates, estimate->ranks);
 }
 
 /* A dense form has memory of its own, which calls one behind the other find in the caches, and calls of a program that computes between

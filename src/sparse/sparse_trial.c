@@ -100,10 +100,10 @@ static double cheapest(const struct sparse_contest *c)
 
 /* Dense forms are for a vector that is not sparse, of which the formulas cannot say whether they are better than the library's
  * routine: they wait until that has run a few times, so that a program with a few calls loses nothing by them. Where the library's routine
- * takes little, and no more than asking, they would have to run for long to win back what trying them costs. */
+ * takes little, and asking half of that, they would have to run for long to win back what trying them costs. */
 static bool worth_it(const struct sparse_trial *trial, const struct sparse_contest *c)
 {
-    return trial->calls >= WAITS && sparse_trial_expected(trial, 0, c->cost[0]) > fmin(c->asking, little);
+    return trial->calls >= WAITS && sparse_trial_expected(trial, 0, c->cost[0]) > fmin(reach * c->asking, little);
 }
 
 /* By the formulas not much worse than the library's routine, of which they know less, and better than in dense form: or that cannot be

@@ -180,7 +180,7 @@ static void test_formulas_are_doubted(void **state)
     for (int call = 0; call < 4; call++) assert_int_equal(contend(&trials, trial, &contest, seconds), 0);
     for (int call = 0; call < 20; call++) (void)contend(&trials, trial, &contest, seconds);
     assert_int_equal(trial->incumbent, 1);
-    struct sparse_contest brief = {.n = 3, .dense = 2, .cost = {4e-5, 5e-5, 5e-5}, .asking = 5e-5, .share = 1,
+    struct sparse_contest brief = {.n = 3, .dense = 2, .cost = {4e-5, 5e-5, 5e-5}, .asking = 3e-5, .share = 1,
                                     .margin = 1.1, .dense_margin = 1.1};
     const double moments[] = {4e-5, 2e-5, 3e-5};
     trial = at(&trials, 2, 1 << 20, 0.01, 1);
