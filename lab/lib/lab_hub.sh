@@ -122,8 +122,7 @@ lab_node() { # node
     mount -n -t tmpfs -o mode=1777 tmpfs /dev/shm
     mount -n -t sysfs sysfs /sys
     echo 1 2>/dev/null >/proc/sys/net/ipv6/conf/default/disable_ipv6 || :
-    # Others (BBR, CUBIC) hold data back and are woken late where ranks spin on all processors: for 4 to 8 ms, now and then. Here nothing is
-    # ever lost, so that this one's windows grow and stay.
+    # With others (BBR, CUBIC) the end of a message is held back now and then, for 4 to 8 ms: README.md.
     echo reno 2>/dev/null >/proc/sys/net/ipv4/tcp_congestion_control || :
     : >"$LUCID_LAB/born.$name"
     wait_for "$LUCID_LAB/wired.$name" 30

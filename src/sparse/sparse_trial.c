@@ -62,7 +62,7 @@ struct sparse_trial *sparse_trials_at(struct sparse_trials *trials, uint32_t sha
 }
 
 /* Disturbances only add: the least of two, but the second least of more, or luck would stay for ever. Of modes the middle one: the library's
- * Reduce_scatter_block of 1 MiB between nodes takes 7.7, 9.7 or 13.7 ms. */
+ * Reduce_scatter_block of 1 MiB between nodes takes 9.4, 11.4 or 13.7 ms. */
 static double typical(const double *seen, uint32_t n, bool modes)
 {
     double sorted[SPARSE_TRIAL_RATIOS] = {INFINITY};
