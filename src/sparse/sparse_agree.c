@@ -144,13 +144,13 @@ static enum sparse_status climb(struct sparse_agreement *a)
 static int next(const struct sparse_agreement *a)
 {
     const struct sparse_fold *fold = &a->nodes.leaders;
-    return sparse_leader(&a->nodes, sparse_fold_rank(fold, fold->self ^ 1 << a->k));
+    return sparse_fold_rank(fold, fold->self ^ 1 << a->k);
 }
 
 static enum sparse_status meet(struct sparse_agreement *a)
 {
     const struct sparse_fold *fold = &a->nodes.leaders;
-    int peer = sparse_leader(&a->nodes, fold->partner);
+    const int peer = fold->partner;
     STEP_BEGIN(a->inner);
     if (fold->partner >= 0) {
         STEP_AWAIT(fold->self < 0 ? tell(a, peer) : listen_to(a, peer));

@@ -9,43 +9,44 @@
 #include "sparse_slice.h"
 #include "sparse_step.h"
 
-/* The parts of the pair's place come in the order in which that place collected them. */
-static struct sparse_span collected(const struct sparse_slice *s)
+enum sparse_status sparse_collect(struct sparse_slice *s, bool writes)
 {
-    int place = sparse_fold_place(&s->fold, s->transport->rank);
-    return (struct sparse_span){(size_t)sparse_fold_position(&s->fold, place), s->positions};
+    const struct sparse_fold *fold = &s->fold;
+    const size_t position = sparse_collected(s).base;
+    STEP_BEGIN(s->inner);
+    s->extent = 1;
+    for (s->k = fold->steps - 1; s->k >= 0; s->k--) {
+        struct sparse_span mine = {position, s->extent}, theirs = {position ^ s->extent, s->extent};
+        int peer = sparse_fold_rank(fold, fold->self ^ 1 << s->k);
+        sparse_swap(s, s->all, mine, s->all->base + s->all->used, theirs, peer);
+        if (writes && s->extent == 1) sparse_slice_result(s, mine, s->all);
+        STEP_AWAIT(sparse_wait(s));
+        s->all->used += sparse_received(s, 0, s->all, s->all->used, (struct sparse_span){position ^ s->extent, s->extent});
+        if (writes) sparse_slice_result(s, (struct sparse_span){position ^ s->extent, s->extent}, s->all);
+        s->extent *= 2;
+    }
+    STEP_END;
 }
 
 enum sparse_status sparse_allreduce_halving(struct sparse_slice *s)
 {
     const struct sparse_fold *fold = &s->fold;
-    size_t position = collected(s).base;
     STEP_BEGIN(s->resume);
     s->acc = sparse_run_begin(s, 0);
     sparse_slice_encode(s, sparse_all(s), s->acc);
     STEP_AWAIT(sparse_fold_in(s));
     if (fold->self < 0) {
         s->all = sparse_run_begin(s, 3);
-        sparse_receive(s, 0, s->all->base, collected(s), fold->partner);
+        sparse_receive(s, 0, s->all->base, sparse_collected(s), fold->partner);
         STEP_AWAIT(sparse_wait(s));
-        sparse_received(s, 0, s->all, 0, collected(s));
-        sparse_slice_result(s, collected(s), s->all);
+        sparse_received(s, 0, s->all, 0, sparse_collected(s));
+        sparse_slice_result(s, sparse_collected(s), s->all);
         STEP_RETURN;
     }
     STEP_AWAIT(sparse_halve(s));
-    s->extent = 1;
-    for (s->k = fold->steps - 1; s->k >= 0; s->k--) {
-        struct sparse_span mine = {position, s->extent}, theirs = {position ^ s->extent, s->extent};
-        int peer = sparse_fold_rank(fold, fold->self ^ 1 << s->k);
-        sparse_swap(s, s->all, mine, s->all->base + s->all->used, theirs, peer);
-        if (s->extent == 1) sparse_slice_result(s, mine, s->all);
-        STEP_AWAIT(sparse_wait(s));
-        s->all->used += sparse_received(s, 0, s->all, s->all->used, (struct sparse_span){position ^ s->extent, s->extent});
-        sparse_slice_result(s, (struct sparse_span){position ^ s->extent, s->extent}, s->all);
-        s->extent *= 2;
-    }
+    STEP_AWAIT(sparse_collect(s, true));
     if (fold->partner < 0) STEP_RETURN;
-    sparse_send(s, 1, s->all, collected(s), fold->partner);
+    sparse_send(s, 1, s->all, sparse_collected(s), fold->partner);
     STEP_AWAIT(sparse_wait(s));
     STEP_END;
 }

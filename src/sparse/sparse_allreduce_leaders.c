@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Allreduce over the first rank of each node, its leader: up a binomial tree within the node, by recursive doubling among the leaders,
- * and down the tree again, encoded all the way. Between nodes there is one message for all of a node's ranks, where doubling has one
+/* Allreduce over the first rank of each node, its leader: up a binomial tree within the node, by recursive doubling among the leaders
+ * (dense vectors by halving and collecting the parts), and down the tree again, encoded all the way. Between nodes there is one message for all of a node's ranks, where doubling has one
  * for each of them, with the same in it.
  *
  * Nodes are so many consecutive ranks (sparse_rates.ranks_per_node); where they are not, the result is the same and the way is longer.
@@ -18,20 +18,38 @@
 #include "sparse_slice.h"
 #include "sparse_step.h"
 
-static void take(struct sparse_slice *s, int peer)
+/* Between more than two nodes dense vectors are halved, and collected: doubling sends all of them in each step. */
+static bool halves(const struct sparse_slice *s)
 {
-    s->in = sparse_run_begin(s, 1);
-    sparse_receive(s, 0, s->in->base, sparse_all(s), peer);
+    return s->dense && s->fold.steps > 1;
 }
 
-static enum sparse_status climb(struct sparse_slice *s)
+/* As it lies in s->acc. */
+static struct sparse_span result_of(const struct sparse_slice *s)
+{
+    return halves(s) ? sparse_collected(s) : sparse_all(s);
+}
+
+static void await_result(struct sparse_slice *s, int peer)
+{
+    s->in = sparse_run_begin(s, 1);
+    sparse_receive(s, 0, s->in->base, result_of(s), peer);
+}
+
+static void take_result(struct sparse_slice *s)
+{
+    sparse_received(s, 0, s->in, 0, result_of(s));
+    s->acc = s->in;
+}
+
+static enum sparse_status twofold(struct sparse_slice *s)
 {
     STEP_BEGIN(s->inner);
-    for (s->k = 1; s->k < s->nodes.reach; s->k *= 2) {
-        if (!sparse_node_has(&s->nodes, s->k)) continue;
-        take(s, s->transport->rank + s->k);
-        STEP_AWAIT(sparse_wait(s));
+    for (s->k = 0; s->k < s->fold.steps; s->k++) {
+        sparse_exchange(s, sparse_all(s), sparse_all(s), sparse_fold_rank(&s->fold, s->fold.self ^ 1 << s->k));
+        STEP_AWAIT(sparse_wait_slot(s, 0));
         sparse_join(s, sparse_all(s), 1, sparse_free_area(s));
+        STEP_AWAIT(sparse_wait_slot(s, 1));
     }
     STEP_END;
 }
@@ -39,28 +57,23 @@ static enum sparse_status climb(struct sparse_slice *s)
 /* The result of all nodes in s->acc. */
 static enum sparse_status meet(struct sparse_slice *s)
 {
-    const struct sparse_fold *fold = &s->nodes.leaders;
-    STEP_BEGIN(s->inner);
-    if (fold->partner >= 0 && fold->self >= 0) {
-        take(s, sparse_leader(&s->nodes, fold->partner));
-        STEP_AWAIT(sparse_wait(s));
-        sparse_join(s, sparse_all(s), 1, sparse_free_area(s));
-    }
+    const struct sparse_fold *fold = &s->fold;
+    STEP_BEGIN(s->middle);
+    STEP_AWAIT(sparse_fold_in(s));
     if (fold->self < 0) {
-        sparse_send(s, 1, s->acc, sparse_all(s), sparse_leader(&s->nodes, fold->partner));
-        take(s, sparse_leader(&s->nodes, fold->partner));
+        await_result(s, fold->partner);
         STEP_AWAIT(sparse_wait(s));
-        sparse_received(s, 0, s->in, 0, sparse_all(s));
-        s->acc = s->in;
+        take_result(s);
         STEP_RETURN;
     }
-    for (s->k = 0; s->k < fold->steps; s->k++) {
-        sparse_exchange(s, sparse_all(s), sparse_all(s), sparse_leader(&s->nodes, sparse_fold_rank(fold, fold->self ^ 1 << s->k)));
-        STEP_AWAIT(sparse_wait_slot(s, 0));
-        sparse_join(s, sparse_all(s), 1, sparse_free_area(s));
-        STEP_AWAIT(sparse_wait_slot(s, 1));
+    if (halves(s)) {
+        STEP_AWAIT(sparse_halve(s));
+        STEP_AWAIT(sparse_collect(s, false));
+        s->acc = s->all;
+    } else {
+        STEP_AWAIT(twofold(s));
     }
-    if (fold->partner >= 0) sparse_send(s, SPARSE_SLOTS - 1, s->acc, sparse_all(s), sparse_leader(&s->nodes, fold->partner));
+    if (fold->partner >= 0) sparse_send(s, SPARSE_SLOTS - 1, s->acc, result_of(s), fold->partner);
     STEP_END;
 }
 
@@ -69,7 +82,7 @@ static void hand_down(struct sparse_slice *s)
 {
     int slot = 1;
     for (int distance = s->nodes.reach / 2; distance > 0; distance /= 2)
-        if (sparse_node_has(&s->nodes, distance)) sparse_send(s, slot++, s->acc, sparse_all(s), s->transport->rank + distance);
+        if (sparse_node_has(&s->nodes, distance)) sparse_send(s, slot++, s->acc, result_of(s), s->transport->rank + distance);
 }
 
 enum sparse_status sparse_allreduce_leaders(struct sparse_slice *s)
@@ -77,19 +90,18 @@ enum sparse_status sparse_allreduce_leaders(struct sparse_slice *s)
     STEP_BEGIN(s->resume);
     s->acc = sparse_run_begin(s, 0);
     sparse_slice_encode(s, sparse_all(s), s->acc);
-    STEP_AWAIT(climb(s));
+    STEP_AWAIT(sparse_climb(s));
     if (s->nodes.local > 0) {
         sparse_send(s, 1, s->acc, sparse_all(s), s->transport->rank - s->nodes.reach);
-        take(s, s->transport->rank - s->nodes.reach);
+        await_result(s, s->transport->rank - s->nodes.reach);
         STEP_AWAIT(sparse_wait(s));
-        sparse_received(s, 0, s->in, 0, sparse_all(s));
-        s->acc = s->in;
+        take_result(s);
     } else {
         STEP_AWAIT(meet(s));
     }
     hand_down(s);
-    sparse_slice_note(s, sparse_all(s), s->acc, s->transport->size);
-    sparse_slice_result(s, sparse_all(s), s->acc);
+    sparse_slice_note(s, result_of(s), s->acc, s->transport->size);
+    sparse_slice_result(s, result_of(s), s->acc);
     STEP_AWAIT(sparse_wait(s));
     STEP_END;
 }

@@ -16,10 +16,11 @@ typedef enum sparse_status algorithm_fn(struct sparse_slice *s);
 static algorithm_fn *const algorithms[SPARSE_ALGORITHMS] = {
     [SPARSE_REDUCE_BINOMIAL] = sparse_reduce_binomial,       [SPARSE_REDUCE_HALVING] = sparse_reduce_halving,
     [SPARSE_REDUCE_DIRECT] = sparse_reduce_direct,           [SPARSE_REDUCE_CHAIN] = sparse_reduce_chain,
-    [SPARSE_ALLREDUCE_DOUBLING] = sparse_allreduce_doubling, [SPARSE_ALLREDUCE_HALVING] = sparse_allreduce_halving,
-    [SPARSE_ALLREDUCE_RING] = sparse_allreduce_ring,         [SPARSE_ALLREDUCE_LEADERS] = sparse_allreduce_leaders,
-    [SPARSE_SCATTER_HALVING] = sparse_scatter_halving,       [SPARSE_SCATTER_PAIRWISE] = sparse_scatter_pairwise,
-    [SPARSE_SCAN_DOUBLING] = sparse_scan_doubling,           [SPARSE_SCAN_CHAIN] = sparse_scan_chain};
+    [SPARSE_REDUCE_LEADERS] = sparse_reduce_leaders,         [SPARSE_ALLREDUCE_DOUBLING] = sparse_allreduce_doubling,
+    [SPARSE_ALLREDUCE_HALVING] = sparse_allreduce_halving,   [SPARSE_ALLREDUCE_RING] = sparse_allreduce_ring,
+    [SPARSE_ALLREDUCE_LEADERS] = sparse_allreduce_leaders,   [SPARSE_SCATTER_HALVING] = sparse_scatter_halving,
+    [SPARSE_SCATTER_PAIRWISE] = sparse_scatter_pairwise,     [SPARSE_SCAN_DOUBLING] = sparse_scan_doubling,
+    [SPARSE_SCAN_CHAIN] = sparse_scan_chain};
 
 struct sparse_collective {
     struct sparse_call call;
@@ -41,6 +42,7 @@ struct sparse_collective {
     bool timed; /* at all ranks or none */
     unsigned ticket; /* of a call in turn; 0: it has none, or has ended */
     bool unseen;     /* it came behind one that nobody looked at */
+    bool confirms;   /* ranks that send wait for those that receive, at the end */
     bool left;  /* to the library's routine, of which the end is wanted */
     enum sparse_status status;
     int resume;
@@ -172,6 +174,7 @@ static void begin_asking(struct sparse_collective *c)
     const bool busy = take_turn(c);
     c->unseen = call->state->unseen_turn;
     if (call->order == SPARSE_IN_TURN) call->state->unseen_turn = false;
+    if (call->order != SPARSE_UNORDERED) call->state->ahead[call->order] = 0;
     if (c->timed) c->came = c->parameters.clock();
     c->prepared = -c->came;
     c->sampled = sparse_sample(&call->operator, call->input, c->elements, c->parameters.sample_lines);
@@ -186,6 +189,7 @@ static void begin_unasked(struct sparse_collective *c, const struct sparse_answe
     c->sampled = c->agreed = -1;
     c->decided = true;
     c->choice = (struct sparse_choice){.algorithm = known->algorithm, .dense = known->dense};
+    c->confirms = sparse_state_runs_ahead(c->call.state, c->call.order, c->elements * c->call.operator.size);
     (void)take_turn(c);
     if (make_room(c)) return;
     c->record.error = SPARSE_NO_MEMORY;
@@ -334,7 +338,7 @@ static enum sparse_status run_lane(struct sparse_collective *c, size_t i)
     while (c->next[i] < c->slices) {
         if (!c->busy[i]) {
             sparse_plan_cut(&c->plan, c->choice.algorithm, c->slices, c->next[i], &c->lane[i]);
-            c->lane[i].final = c->next[i] + c->plan.lanes >= c->slices;
+            c->lane[i].final = c->confirms && c->next[i] + c->plan.lanes >= c->slices;
             c->busy[i] = true;
         }
         enum sparse_status status = algorithms[c->choice.algorithm](&c->lane[i]);

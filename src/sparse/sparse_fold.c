@@ -4,31 +4,37 @@
  * alternatives. */
 #include "sparse_nodes.h"
 
-void sparse_fold_init(struct sparse_fold *fold, int rank, int size, int root)
-{
-    *fold = (struct sparse_fold){.cube = 1, .partner = -1, .root = root};
-    while (fold->cube <= size / 2) {
-        fold->cube *= 2;
-        fold->steps++;
-    }
-    fold->extra = size - fold->cube;
-    if (rank >= 2 * fold->extra) {
-        fold->self = rank - fold->extra;
-        return;
-    }
-    fold->self = sparse_fold_rank(fold, rank / 2) == rank ? rank / 2 : -1;
-    fold->partner = rank ^ 1;
-}
-
-int sparse_fold_rank(const struct sparse_fold *fold, int self)
+static int number_at(const struct sparse_fold *fold, int self)
 {
     if (self >= fold->extra) return self + fold->extra;
     return fold->root == 2 * self + 1 ? fold->root : 2 * self;
 }
 
+void sparse_fold_init(struct sparse_fold *fold, int number, int size, int root, int stride)
+{
+    *fold = (struct sparse_fold){.cube = 1, .stride = stride, .partner = -1, .root = root};
+    while (fold->cube <= size / 2) {
+        fold->cube *= 2;
+        fold->steps++;
+    }
+    fold->extra = size - fold->cube;
+    if (number >= 2 * fold->extra) {
+        fold->self = number - fold->extra;
+        return;
+    }
+    fold->self = number_at(fold, number / 2) == number ? number / 2 : -1;
+    fold->partner = stride * (number ^ 1);
+}
+
+int sparse_fold_rank(const struct sparse_fold *fold, int self)
+{
+    return fold->stride * number_at(fold, self);
+}
+
 int sparse_fold_place(const struct sparse_fold *fold, int rank)
 {
-    return rank < 2 * fold->extra ? rank / 2 : rank - fold->extra;
+    const int number = rank / fold->stride;
+    return number < 2 * fold->extra ? number / 2 : number - fold->extra;
 }
 
 int sparse_fold_position(const struct sparse_fold *fold, int self)

@@ -28,8 +28,14 @@ enum sparse_status sparse_fold_in(struct sparse_slice *s)
     if (fold->self < 0) sparse_send(s, 1, s->acc, sparse_all(s), fold->partner);
     else sparse_receive(s, 0, s->in->base, sparse_all(s), fold->partner);
     STEP_AWAIT(sparse_wait(s));
-    if (fold->self >= 0) sparse_join(s, sparse_all(s), 2, 2);
+    if (fold->self >= 0) sparse_join(s, sparse_all(s), 2 * fold->stride, sparse_free_area(s));
     STEP_END;
+}
+
+struct sparse_span sparse_collected(const struct sparse_slice *s)
+{
+    const int place = sparse_fold_place(&s->fold, s->transport->rank);
+    return (struct sparse_span){(size_t)sparse_fold_position(&s->fold, place), s->positions};
 }
 
 enum sparse_status sparse_halve(struct sparse_slice *s)

@@ -15,8 +15,8 @@
 #include "sparse_nodes.h"
 
 static const char *const names[SPARSE_ALGORITHMS] = {
-    "library", "reduce_binomial", "reduce_halving", "reduce_direct", "reduce_chain", "allreduce_doubling",
-    "allreduce_halving", "allreduce_ring", "allreduce_leaders", "scatter_halving", "scatter_pairwise", "scan_doubling",
+    "library", "reduce_binomial", "reduce_halving", "reduce_direct", "reduce_chain", "reduce_leaders",
+    "allreduce_doubling", "allreduce_halving", "allreduce_ring", "allreduce_leaders", "scatter_halving", "scatter_pairwise", "scan_doubling",
     "scan_chain"};
 
 const char *sparse_algorithm_name(enum sparse_algorithm algorithm)
@@ -223,19 +223,32 @@ static void between(struct costs *c, double bytes)
     c->wire += bytes / c->rates->bandwidth_network;
 }
 
-/* With one rank on each node it is no way of its own; nor for two or three on one. For long dense vectors it is no good one: a node's ranks wait
- * while one of them adds. On one node the messages are fewer than any other way's, which counts where ranks share processors. */
-static bool leads_nowhere(const struct costs *c, int per_node)
+/* The nodes of all ranks, and a node's ranks. */
+struct nodes {
+    int per_node, count, cube;
+};
+
+static struct nodes nodes_of(const struct costs *c)
 {
-    enum { FEW = 4, LONG_ON_ONE = 4 * SPARSE_SHORT_MOST };
-    const int ranks = c->estimate->ranks;
-    const bool one = per_node == ranks;
-    const double most = one ? LONG_ON_ONE : SPARSE_SHORT_MOST;
-    return per_node < 2 || (one && ranks < FEW) || (c->dense && c->elements * (double)c->estimate->size >= most);
+    const int ranks = c->estimate->ranks, per_node = c->rates->ranks_per_node < ranks ? c->rates->ranks_per_node : ranks;
+    struct nodes nodes = {per_node, per_node > 0 ? (ranks + per_node - 1) / per_node : ranks, 1};
+    while (nodes.cube <= nodes.count / 2) nodes.cube *= 2;
+    return nodes;
 }
 
-/* Up a tree and down, over `distance` ranks. One in twice as many has a message each time: where ranks share processors a step takes
- * the less for it, but for the turns they take. */
+/* With one rank on each node it is no way of its own; nor for two or three on one. For long dense vectors it is no good one on few nodes: a
+ * node's ranks wait while one of them adds. On one node the messages are fewer than any other way's, which counts where ranks share
+ * processors; on more than two a leader sends parts of the vector, and in a Reduce all of it once. */
+static bool leads_nowhere(const struct costs *c, const struct nodes *nodes, bool all)
+{
+    enum { FEW = 4, LONG_ON_ONE = 4 * SPARSE_SHORT_MOST };
+    const bool one = nodes->count == 1, doubles = all && nodes->cube <= 2;
+    const double bytes = c->elements * (double)c->estimate->size, most = one ? LONG_ON_ONE : doubles ? SPARSE_SHORT_MOST : INFINITY;
+    return nodes->per_node < 2 || (one && (!all || c->estimate->ranks < FEW)) || (c->dense && bytes >= most);
+}
+
+/* Up a tree, and down if there is a result for all, over `distance` ranks. One in twice as many has a message each time: where ranks share
+ * processors a step takes the less for it, but for the turns they take. */
 static void step_of_tree(struct costs *c, int distance, double result)
 {
     const double shared = fmax(1, c->rates->ranks_per_processor), busy = fmax(1 / shared, 0.5 / distance);
@@ -243,32 +256,60 @@ static void step_of_tree(struct costs *c, int distance, double result)
     step.latency = step.wire = step.work = 0;
     message(&step, distance, c->elements * encoded(c, distance));
     merge(&step, c->elements, distance);
-    message(&step, distance, result);
+    if (result > 0) message(&step, distance, result);
     c->latency += fmax(busy, 0.5) * step.latency;
     c->wire += busy * step.wire;
     c->work += busy * step.work;
 }
 
-/* Up a tree within the node, doubling between the nodes, and down again. */
+/* Between the nodes: all of the vector in every step. */
+static void doubling_of_nodes(struct costs *c, const struct nodes *nodes)
+{
+    for (int cube = 1; cube < nodes->cube; cube *= 2) {
+        between(c, c->elements * encoded(c, cube * nodes->per_node));
+        merge(c, c->elements, cube * nodes->per_node);
+    }
+}
+
+/* Halves, and back to one or all. */
+static void halving_of_nodes(struct costs *c, const struct nodes *nodes)
+{
+    for (int cube = 1; cube < nodes->cube; cube *= 2) {
+        const double half = c->elements / (2 * cube);
+        between(c, half * encoded(c, cube * nodes->per_node));
+        merge(c, half, cube * nodes->per_node);
+        between(c, half * encoded(c, c->estimate->ranks));
+    }
+}
+
+/* Up a tree within the node, over the cube between them, and down again. */
 static void over_leaders(struct costs *c)
 {
-    const int ranks = c->estimate->ranks, per_node = c->rates->ranks_per_node < ranks ? c->rates->ranks_per_node : ranks;
-    if (leads_nowhere(c, per_node)) {
+    const struct nodes nodes = nodes_of(c);
+    if (leads_nowhere(c, &nodes, true)) {
         c->latency = INFINITY;
         return;
     }
-    int nodes = (ranks + per_node - 1) / per_node, cube = 1;
-    double n = c->elements, result = n * encoded(c, ranks);
-    for (int k = 1; k < per_node; k *= 2) step_of_tree(c, k, result);
-    for (; cube <= nodes / 2; cube *= 2) {
-        double joined = (double)cube * per_node;
-        between(c, n * encoded(c, joined));
-        merge(c, n, joined);
-    }
-    if (cube == nodes) return;
-    between(c, n * encoded(c, per_node));
+    const double n = c->elements, result = n * encoded(c, c->estimate->ranks);
+    for (int k = 1; k < nodes.per_node; k *= 2) step_of_tree(c, k, result);
+    (c->dense && nodes.cube > 2 ? halving_of_nodes : doubling_of_nodes)(c, &nodes);
+    if (nodes.cube == nodes.count) return;
+    between(c, n * encoded(c, nodes.per_node));
+    merge(c, n, nodes.per_node);
     between(c, result);
-    merge(c, n, per_node);
+}
+
+/* Up a tree within the node, and from one node to the next. */
+static void along_leaders(struct costs *c)
+{
+    const struct nodes nodes = nodes_of(c);
+    if (leads_nowhere(c, &nodes, false)) {
+        c->latency = INFINITY;
+        return;
+    }
+    for (int k = 1; k < nodes.per_node; k *= 2) step_of_tree(c, k, 0);
+    between(c, c->elements * encoded(c, c->estimate->ranks));
+    merge(c, c->elements, c->estimate->ranks / 2.0);
 }
 
 static void cost_of(struct costs *c, enum sparse_algorithm algorithm)
@@ -279,6 +320,7 @@ static void cost_of(struct costs *c, enum sparse_algorithm algorithm)
     case SPARSE_REDUCE_HALVING: halving(c), gathering(c), write_out(c, n); break;
     case SPARSE_REDUCE_DIRECT: directly(c, n, true), write_out(c, n); break;
     case SPARSE_REDUCE_CHAIN: passing_on(c), write_out(c, n); break;
+    case SPARSE_REDUCE_LEADERS: along_leaders(c), write_out(c, n); break;
     case SPARSE_ALLREDUCE_DOUBLING: doubling(c, 1), write_out(c, n), handing_back(c, n); break;
     case SPARSE_ALLREDUCE_HALVING: halving(c), gathering(c), write_out(c, n), handing_back(c, n); break;
     case SPARSE_ALLREDUCE_RING: gathering_vectors(c, n), write_out(c, n); break;
@@ -325,7 +367,7 @@ size_t sparse_slices(enum sparse_algorithm algorithm, bool dense, bool near, siz
 
 bool sparse_is_chain(enum sparse_algorithm algorithm)
 {
-    return algorithm == SPARSE_REDUCE_CHAIN || algorithm == SPARSE_SCAN_CHAIN;
+    return algorithm == SPARSE_REDUCE_CHAIN || algorithm == SPARSE_REDUCE_LEADERS || algorithm == SPARSE_SCAN_CHAIN;
 }
 
 /* A message of so many bytes goes at once over btl/tcp (up to 64 KiB). A longer one waits for the receiver's answer, for `ANSWER` microseconds
@@ -356,12 +398,21 @@ static size_t halving_slices(const struct sparse_rates *rates, int ranks, size_t
     return shared ? (bytes + cube * PART - 1) / (cube * PART) : 1;
 }
 
+/* So that the leaders' halves do. */
+static size_t leaders_slices(const struct sparse_rates *rates, int ranks, size_t bytes)
+{
+    enum { HALF = 57344 };
+    const bool halves = rates->ranks_per_node > 0 && (ranks - 1) / rates->ranks_per_node >= 3 && goes_at_once(rates, ranks, 0);
+    return halves ? (bytes + 2 * HALF - 1) / (2 * HALF) : 1;
+}
+
 size_t sparse_least_slices(enum sparse_algorithm algorithm, bool dense, const struct sparse_rates *rates, int ranks, size_t bytes, size_t slices)
 {
     size_t least = 1;
     const bool halves = cut_in_parts(algorithm) && algorithm != SPARSE_SCATTER_PAIRWISE;
     if (sparse_is_chain(algorithm)) least = sparse_chain_slices(rates, dense, ranks, bytes);
     if (halves && dense && slices > 1) least = halving_slices(rates, ranks, bytes);
+    if (algorithm == SPARSE_ALLREDUCE_LEADERS && dense) least = leaders_slices(rates, ranks, bytes);
     return slices > least ? slices : least;
 }
 
@@ -406,7 +457,7 @@ static double library(enum sparse_algorithm like, const struct sparse_estimate *
         [SPARSE_ALLREDUCE_DOUBLING] = {SPARSE_ALLREDUCE_DOUBLING, SPARSE_ALLREDUCE_HALVING},
         [SPARSE_SCATTER_HALVING] = {SPARSE_SCATTER_HALVING, SPARSE_SCATTER_PAIRWISE},
         [SPARSE_SCAN_DOUBLING] = {SPARSE_SCAN_DOUBLING, SPARSE_SCAN_DOUBLING}};
-    enum sparse_algorithm family = like <= SPARSE_REDUCE_CHAIN        ? SPARSE_REDUCE_BINOMIAL
+    enum sparse_algorithm family = like <= SPARSE_REDUCE_LEADERS      ? SPARSE_REDUCE_BINOMIAL
                                    : like <= SPARSE_ALLREDUCE_LEADERS ? SPARSE_ALLREDUCE_DOUBLING
                                    : like <= SPARSE_SCATTER_PAIRWISE  ? SPARSE_SCATTER_HALVING
                                                                       : SPARSE_SCAN_DOUBLING;

@@ -9,7 +9,7 @@ void sparse_nodes_init(struct sparse_nodes *nodes, int rank, int size, int per_n
     int left = size - (rank - nodes->local);
     nodes->members = left < nodes->per_node ? left : nodes->per_node;
     while (nodes->reach < nodes->members && !(nodes->local & nodes->reach)) nodes->reach *= 2;
-    sparse_fold_init(&nodes->leaders, rank / nodes->per_node, (size + nodes->per_node - 1) / nodes->per_node, -1);
+    sparse_fold_init(&nodes->leaders, rank / nodes->per_node, (size + nodes->per_node - 1) / nodes->per_node, -1, nodes->per_node);
 }
 
 bool sparse_nodes_matter(int size, int per_node)

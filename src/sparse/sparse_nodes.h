@@ -6,16 +6,18 @@
 
 #include <stdbool.h>
 
-/* Ranks on a hypercube: of `extra` pairs at the front one rank each stands aside. Combining along the cube's edges, bit 0
- * first, joins neighbouring groups only, so that the order of the operands is the ranks'. */
+/* Ranks on a hypercube, all of them or every `stride`th: of `extra` pairs at the front one rank each stands aside. Combining along the
+ * cube's edges, bit 0 first, joins neighbouring groups only, so that the order of the operands is the ranks'. */
 struct sparse_fold {
     int cube, steps, extra;
+    int stride;  /* from one rank on the cube to the next, of whom it is for: 1, or as many as are on a node */
     int self;    /* place in the cube, -1 for a rank that stands aside */
     int partner; /* the other rank of the pair, or -1 */
-    int root;    /* the rank of its pair that never stands aside, or -1 */
+    int root;    /* the number (rank / stride) of its pair that never stands aside, or -1 */
 };
 
-void sparse_fold_init(struct sparse_fold *fold, int rank, int size, int root);
+/* Of `size` ranks, which are numbered 0, 1, ...; `root` is a number or -1. */
+void sparse_fold_init(struct sparse_fold *fold, int number, int size, int root, int stride);
 int sparse_fold_rank(const struct sparse_fold *fold, int self); /* rank at a place */
 int sparse_fold_place(const struct sparse_fold *fold, int rank); /* place of a rank, or of the one that stands in for it */
 int sparse_fold_position(const struct sparse_fold *fold, int self); /* what it holds after halving: the place's bits reversed */
@@ -24,16 +26,10 @@ struct sparse_nodes {
     int per_node;
     int local, members;          /* this rank within its node; how many that has */
     int reach;                   /* a rank of the tree stands for those from its own up to, but without, this far from it */
-    struct sparse_fold leaders;  /* of the nodes, by their numbers */
+    struct sparse_fold leaders;  /* the nodes' first ranks */
 };
 
 void sparse_nodes_init(struct sparse_nodes *nodes, int rank, int size, int per_node);
-
-/* The rank that leads a node. */
-static inline int sparse_leader(const struct sparse_nodes *nodes, int node)
-{
-    return node * nodes->per_node;
-}
 
 /* Whether there is a rank so far from this one in its node. */
 static inline bool sparse_node_has(const struct sparse_nodes *nodes, int distance)

@@ -12,11 +12,12 @@ enum { PART_BYTES = 8192, LEAST_PER_RANK = 320, TABLES_PER_RANK = 2 + 2 * SPARSE
  * a slice has its piece of each part of the vector: what only some ranks have, or is where much is, is in no slice alone. */
 enum cut { WHOLE, EQUAL, PIECES, SHARES_BY_PLACE, SHARES_BY_RANK };
 
-static enum cut cut_of(enum sparse_algorithm algorithm)
+static enum cut cut_of(enum sparse_algorithm algorithm, bool dense)
 {
     switch (algorithm) {
     case SPARSE_REDUCE_HALVING:
     case SPARSE_ALLREDUCE_HALVING: return EQUAL;
+    case SPARSE_ALLREDUCE_LEADERS: return dense ? EQUAL : WHOLE;
     case SPARSE_ALLREDUCE_RING: return PIECES;
     case SPARSE_SCATTER_HALVING: return SHARES_BY_PLACE;
     case SPARSE_SCATTER_PAIRWISE: return SHARES_BY_RANK;
@@ -166,8 +167,9 @@ void sparse_plan_lane(const struct sparse_plan *plan, enum sparse_algorithm algo
     lane->root = call->root;
     lane->past = plan->elements * call->operator.size >= call->parameters->past_bytes;
     lane->exclusive = call->kind == SPARSE_EXSCAN;
-    sparse_fold_init(&lane->fold, call->transport->rank, call->transport->size, rooted ? call->root : -1);
+    sparse_fold_init(&lane->fold, call->transport->rank, call->transport->size, rooted ? call->root : -1, 1);
     sparse_nodes_init(&lane->nodes, call->transport->rank, call->transport->size, call->parameters->rates.ranks_per_node);
+    if (algorithm == SPARSE_REDUCE_LEADERS || algorithm == SPARSE_ALLREDUCE_LEADERS) lane->fold = lane->nodes.leaders;
     lane->room = room_of(plan, slices);
     for (size_t i = 0; i < SPARSE_AREAS; i++) lane->area[i] = memory + i * lane->room;
     lane->first = table(&tables, entries + 4);
@@ -233,8 +235,8 @@ static void cut_by_place(const struct sparse_plan *plan, size_t slices, size_t i
 void sparse_plan_cut(const struct sparse_plan *plan, enum sparse_algorithm algorithm, size_t slices, size_t index,
                      struct sparse_slice *lane)
 {
-    enum cut cut = cut_of(algorithm);
-    lane->resume = lane->inner = 0;
+    enum cut cut = cut_of(algorithm, lane->dense);
+    lane->resume = lane->middle = lane->inner = 0;
     lane->shift = 0;
     if (cut == WHOLE) cut_equally(plan, slices, index, 1, 1, lane);
     else if (cut == EQUAL) cut_equally(plan, slices, index, (size_t)lane->fold.cube, 1, lane);

@@ -62,7 +62,7 @@ struct sparse_slice {
     char *area[SPARSE_AREAS];         /* consecutive */
     struct sparse_run runs[SPARSE_RUNS]; /* their tables */
     /* Set for every slice. */
-    bool final;                       /* the last one of its lane */
+    bool final;                       /* the last one of its lane, of a call in which that is confirmed */
     size_t positions;
     size_t *first;                    /* positions + 1: their parts */
     size_t *from, *count;             /* elements before a part in the vector, and in it */
@@ -70,7 +70,7 @@ struct sparse_slice {
     size_t own;                       /* this rank's part of a Reduce_scatter */
     size_t shift;                     /* elements by which the output lies before the input (Reduce_scatter) */
     /* The algorithm's. */
-    int resume, inner, k;
+    int resume, middle, inner, k;
     size_t base, extent;              /* positions held */
     struct sparse_run *acc, *in, *out, *all;
     bool started;
@@ -128,7 +128,8 @@ void sparse_swap(struct sparse_slice *s, const struct sparse_run *run, struct sp
 void sparse_swap_vectors(struct sparse_slice *s, const char *memory, size_t bytes, char *into, int vectors, int peer);
 
 /* Where all messages go one way, a rank that need not wait for others could be any number of calls ahead of them, and what it has sent would
- * fill their memory, if it goes at once. So who takes the last slice of a lane says so to its sender on another node, who waits for that. */
+ * fill their memory, if it goes at once. So, unless they have agreed in this call, now and then (sparse_state_runs_ahead) who takes the last
+ * slice of a lane says so to its sender on another node, who waits for that. */
 void sparse_confirm(struct sparse_slice *s, int slot, int peer);
 void sparse_await_confirmation(struct sparse_slice *s, int slot, int peer);
 
@@ -160,9 +161,19 @@ void sparse_finish(struct sparse_slice *s, struct sparse_span span);
 struct sparse_span sparse_all(const struct sparse_slice *s);
 
 /* Resumable, in s->inner (sparse_halving.c). Fold: ranks that stand aside hand over s->acc, the others' becomes the pair's.
- * Halving: from all positions in s->acc to the result of one, sparse_fold_position(self), in s->all, area 3. */
+ * Halving: from all positions in s->acc to the result of one, sparse_fold_position(self), in s->all, area 3 (on one place: s->acc).
+ * Collecting: from there to all places, in s->all (sparse_allreduce_halving.c). Climbing: from all ranks of a node to its first, s->acc
+ * (sparse_reduce_leaders.c). A chain (sparse_reduce_chain.c), of all ranks or the nodes' first (fold.stride): after sparse_chain_listen from all
+ * of them to the root, or, in s->acc, to the first rank of its node. */
 enum sparse_status sparse_fold_in(struct sparse_slice *s);
 enum sparse_status sparse_halve(struct sparse_slice *s);
+enum sparse_status sparse_collect(struct sparse_slice *s, bool writes);
+enum sparse_status sparse_climb(struct sparse_slice *s);
+void sparse_chain_listen(struct sparse_slice *s);
+enum sparse_status sparse_chain_pass(struct sparse_slice *s);
+
+/* All positions in the order in which this rank's place collects them. */
+struct sparse_span sparse_collected(const struct sparse_slice *s);
 
 /* Ranks behind the result of `steps` of the cube's steps, on average. */
 double sparse_ranks_after(const struct sparse_slice *s, int steps);
@@ -172,6 +183,7 @@ enum sparse_status sparse_reduce_binomial(struct sparse_slice *s);
 enum sparse_status sparse_reduce_halving(struct sparse_slice *s);
 enum sparse_status sparse_reduce_direct(struct sparse_slice *s);
 enum sparse_status sparse_reduce_chain(struct sparse_slice *s);
+enum sparse_status sparse_reduce_leaders(struct sparse_slice *s);
 enum sparse_status sparse_allreduce_doubling(struct sparse_slice *s);
 enum sparse_status sparse_allreduce_halving(struct sparse_slice *s);
 enum sparse_status sparse_allreduce_ring(struct sparse_slice *s);

@@ -192,6 +192,14 @@ static void free_turns(void *context, void *memory)
     free(memory);
 }
 
+bool sparse_state_runs_ahead(struct sparse_state *state, enum sparse_order order, size_t bytes)
+{
+    static const size_t most = (size_t)1 << 20;
+    size_t *ahead = &state->ahead[order];
+    *ahead = bytes < most - *ahead ? *ahead + bytes : 0;
+    return *ahead == 0;
+}
+
 struct sparse_turns *sparse_state_turns(struct sparse_state *state, const struct sparse_parameters *parameters)
 {
     struct sparse_scratch *turns = &state->turns;

@@ -52,6 +52,7 @@ struct sparse_state {
     struct sparse_scratch scratch;
     struct sparse_class *unseen;     /* of the last blocking call, if it was left to the library's routine without a look */
     uint32_t unseen_shape;           /* which it had then */
+    size_t ahead[SPARSE_UNORDERED]; /* bytes of vectors since ranks last waited for each other, by enum sparse_order */
     bool large; /* there has been a call for large pages */
     struct sparse_collective *spare; /* for a call that has no memory for its handle */
     bool spare_lent;
@@ -100,6 +101,10 @@ bool sparse_class_stale(const struct sparse_class *class);
 void *sparse_state_borrow(struct sparse_state *state, const struct sparse_parameters *parameters, size_t bytes, bool large);
 /* All that the state keeps. */
 void sparse_state_give_back(struct sparse_state *state);
+
+/* A call begins in which ranks do not ask each other. Whether they are to wait for each other at its end: where all messages go one way a rank
+ * could be any number of calls ahead of others, whose memory would fill with what it has sent. The same on all ranks, of calls in one order. */
+bool sparse_state_runs_ahead(struct sparse_state *state, enum sparse_order order, size_t bytes);
 
 /* The state's, or new; NULL: no memory. */
 struct sparse_turns *sparse_state_turns(struct sparse_state *state, const struct sparse_parameters *parameters);

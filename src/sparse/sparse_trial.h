@@ -15,7 +15,7 @@
 
 #include "sparse_agree.h"
 
-enum { SPARSE_CONTENDERS = 9, SPARSE_TRIALS = 32, SPARSE_TRIAL_RATIOS = 5 };
+enum { SPARSE_CONTENDERS = 11, SPARSE_TRIALS = 32, SPARSE_TRIAL_RATIOS = 5 };
 
 /* Who may run: the library's routine, the kind's algorithms, and their dense forms. */
 struct sparse_contest {

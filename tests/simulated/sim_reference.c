@@ -17,6 +17,7 @@ enum sim_tree sim_tree_of(enum sparse_kind kind, enum sparse_algorithm algorithm
     if (kind == SPARSE_EXSCAN) return chain ? SIM_EXSCAN_CHAIN : SIM_EXSCAN;
     if (algorithm == SPARSE_REDUCE_CHAIN) return SIM_CHAIN;
     if (algorithm == SPARSE_ALLREDUCE_LEADERS) return SIM_LEADERS;
+    if (algorithm == SPARSE_REDUCE_LEADERS) return SIM_LEADERS_CHAIN;
     bool left = algorithm == SPARSE_REDUCE_DIRECT || algorithm == SPARSE_ALLREDUCE_RING || algorithm == SPARSE_SCATTER_PAIRWISE;
     return left ? SIM_LEFT : SIM_CUBE;
 }
@@ -80,8 +81,8 @@ void *sim_reference_chain(const struct sparse_operator *operator, int ranks, int
     return result;
 }
 
-/* A balanced tree, without its last branches, over each node's ranks, and a cube over the nodes. */
-void *sim_reference_leaders(const struct sparse_operator *operator, int ranks, int per_node, size_t count, const void *vectors)
+/* A balanced tree, without its last branches, over each node's ranks, and a cube over the nodes, or a chain to one of them. */
+void *sim_reference_leaders(const struct sparse_operator *operator, int ranks, int per_node, int root, size_t count, const void *vectors)
 {
     size_t bytes = count * operator->size;
     int nodes = (ranks + per_node - 1) / per_node;
@@ -93,7 +94,7 @@ void *sim_reference_leaders(const struct sparse_operator *operator, int ranks, i
                 join(operator, work + (size_t)v * bytes, work + (size_t)(v + step) * bytes, count);
         memmove(work + (size_t)node * bytes, work + (size_t)first * bytes, bytes);
     }
-    void *result = cube(operator, nodes, count, work);
+    void *result = root < 0 ? cube(operator, nodes, count, work) : sim_reference_chain(operator, nodes, root / per_node, count, work);
     free(work);
     return result;
 }

@@ -6,14 +6,15 @@
 #include "sparse_collective.h"
 
 /* The brackets of an algorithm (its file says which). */
-enum sim_tree { SIM_CUBE, SIM_LEFT, SIM_CHAIN, SIM_LEADERS, SIM_SCAN, SIM_EXSCAN, SIM_SCAN_CHAIN, SIM_EXSCAN_CHAIN };
+enum sim_tree { SIM_CUBE, SIM_LEFT, SIM_CHAIN, SIM_LEADERS, SIM_LEADERS_CHAIN, SIM_SCAN, SIM_EXSCAN, SIM_SCAN_CHAIN, SIM_EXSCAN_CHAIN };
 enum sim_tree sim_tree_of(enum sparse_kind kind, enum sparse_algorithm algorithm);
 
 /* `vectors` has `ranks` vectors of `count` elements, one behind the other. CUBE and LEFT: *result is one vector; SCAN*
  * and EXSCAN*: one per rank (rank 0 of EXSCAN*: zeros). To be freed. CHAIN depends on the root, LEADERS on the ranks of a node. */
 void *sim_reference(const struct sparse_operator *operator, enum sim_tree tree, int ranks, size_t count, const void *vectors);
 void *sim_reference_chain(const struct sparse_operator *operator, int ranks, int root, size_t count, const void *vectors);
-void *sim_reference_leaders(const struct sparse_operator *operator, int ranks, int per_node, size_t count, const void *vectors);
+void *sim_reference_leaders(const struct sparse_operator *operator, int ranks, int per_node, int root, size_t count,
+                            const void *vectors);
 
 enum sim_pattern {
     SIM_ALL_SAME, SIM_RANDOM, SIM_SAME_POSITIONS, SIM_DISJOINT, SIM_CLUSTERED, SIM_POWER_LAW, SIM_DENSE, SIM_SPECIAL,

@@ -54,7 +54,7 @@ void sim_states_destroy(struct sparse_state **states, int ranks)
 
 static enum sparse_kind kind_of(enum sparse_algorithm algorithm)
 {
-    return algorithm <= SPARSE_REDUCE_CHAIN        ? SPARSE_REDUCE
+    return algorithm <= SPARSE_REDUCE_LEADERS      ? SPARSE_REDUCE
            : algorithm <= SPARSE_ALLREDUCE_LEADERS ? SPARSE_ALLREDUCE
            : algorithm <= SPARSE_SCATTER_PAIRWISE  ? SPARSE_REDUCE_SCATTER
                                                    : SPARSE_SCAN;
@@ -66,7 +66,7 @@ struct sim_trial sim_trial_of(enum sparse_algorithm algorithm, int ranks, size_t
                               .pattern = SIM_RANDOM, .density = 0.05, .seed = 1};
     sparse_parameters_default(&trial.parameters);
     trial.parameters.algorithm = algorithm;
-    if (algorithm == SPARSE_ALLREDUCE_LEADERS) trial.parameters.rates.ranks_per_node = 3;
+    if (algorithm == SPARSE_ALLREDUCE_LEADERS || algorithm == SPARSE_REDUCE_LEADERS) trial.parameters.rates.ranks_per_node = 3;
     return trial;
 }
 
@@ -213,9 +213,9 @@ static char *expected_of(const struct run *run, int done)
     const enum sparse_algorithm algorithm = outcome.algorithm;
     enum sim_tree tree = sim_tree_of(t->kind, algorithm);
     if (tree == SIM_CHAIN) return sim_reference_chain(&run->operator, t->ranks, t->root, run->elements, run->inputs);
-    if (tree == SIM_LEADERS) {
-        int per_node = t->parameters.rates.ranks_per_node;
-        return sim_reference_leaders(&run->operator, t->ranks, per_node < t->ranks ? per_node : t->ranks, run->elements, run->inputs);
+    if (tree == SIM_LEADERS || tree == SIM_LEADERS_CHAIN) {
+        int per_node = t->parameters.rates.ranks_per_node, root = tree == SIM_LEADERS ? -1 : t->root;
+        return sim_reference_leaders(&run->operator, t->ranks, per_node < t->ranks ? per_node : t->ranks, root, run->elements, run->inputs);
     }
     return sim_reference(&run->operator, tree, t->ranks, run->elements, run->inputs);
 }

@@ -109,7 +109,7 @@ static void test_all_hear_of_a_damaged_agreement(void **state)
 }
 
 /* A rank that takes another algorithm, or form, than all others, which no agreement should let happen: nobody adds up what does not belong
- * together, although all messages are well-formed. */
+ * together, although all messages are well-formed. Some are longer than what waits for them, which the transport says. */
 static void test_one_goes_astray(void **state)
 {
     for (enum sparse_algorithm a = SPARSE_REDUCE_BINOMIAL; a < SPARSE_ALGORITHMS; a++)
@@ -128,7 +128,8 @@ static void test_one_goes_astray(void **state)
                     t.astray_dense = dense;
                     (void)sim_trial_run(&t, NULL, &report);
                     assert_int_equal(report.wrong, 0);
-                    if (a == other) assert_true(report.worst == SPARSE_CORRUPT || report.worst == SPARSE_PEER_FAILED);
+                    const bool halves = a == SPARSE_ALLREDUCE_LEADERS && report.worst == SPARSE_TRANSPORT; /* only in one form */
+                    if (a == other) assert_true(halves || report.worst == SPARSE_CORRUPT || report.worst == SPARSE_PEER_FAILED);
                 }
 }
 

@@ -27,11 +27,17 @@ static int steps_of(int n)
 }
 
 /* Each rank but the leaders sends and receives once; of the nodes that are more than a power of two, one hands over to its partner and gets
- * the result. */
-static uint64_t messages_of(int ranks, int per_node)
+ * the result. Halving takes as many steps back. */
+static uint64_t messages_of(int ranks, int per_node, bool dense)
 {
-    int nodes = (ranks + per_node - 1) / per_node, cube = 1 << steps_of(nodes);
-    return (uint64_t)(2 * (ranks - nodes) + cube * steps_of(nodes) + 2 * (nodes - cube));
+    int nodes = (ranks + per_node - 1) / per_node, cube = 1 << steps_of(nodes), ways = dense && cube > 2 ? 2 : 1;
+    return (uint64_t)(2 * (ranks - nodes) + ways * cube * steps_of(nodes) + 2 * (nodes - cube));
+}
+
+/* Of a slice: one message of each rank but the root's leader, and one more if that is not the root. */
+static uint64_t messages_of_reduce(int ranks, int per_node, int root, int slices)
+{
+    return (uint64_t)(slices * (ranks - 1 + (root % per_node ? 1 : 0)));
 }
 
 /* In one slice, and, with an even number of ranks, in several. */
@@ -46,11 +52,59 @@ static void test_any_nodes(void **state)
             t.parameters.rates.ranks_per_node = per_node;
             t.parameters.slice_bytes = 1;
             t.sim.seed = (uint64_t)(ranks * 50 + per_node);
-            const uint64_t sent = check(&t).data_messages, slice = messages_of(ranks, per_node);
+            const uint64_t sent = check(&t).data_messages, slice = messages_of(ranks, per_node, t.parameters.dense);
             assert_int_equal(sent % slice, 0);
             if (ranks % 2) assert_int_equal(sent, slice);
             else assert_true(sent > slice);
         }
+}
+
+/* To every root. */
+static void test_reduce_to_any_rank(void **state)
+{
+    int several = 0;
+    for (int ranks = 2; ranks <= 13; ranks++)
+        for (int per_node = 1; per_node <= ranks; per_node++)
+            for (int root = 0; root < ranks; root++) {
+                struct sim_trial t = sim_trial_of(SPARSE_REDUCE_LEADERS, ranks, root % 3 ? 200 : 4096 * (size_t)ranks);
+                t.operator = SIM_OPERATORS - 1 - root % 2;
+                t.root = root;
+                t.in_place = per_node % 3 == 0;
+                t.parameters.dense = per_node % 4 == 0;
+                t.parameters.rates.ranks_per_node = per_node;
+                t.sim.seed = (uint64_t)(ranks * 50 + per_node + root);
+                const uint64_t sent = check(&t).data_messages;
+                const size_t bytes = t.count * sim_operator(t.operator).size;
+                int slices = (int)sparse_chain_slices(&t.parameters.rates, t.parameters.dense, ranks, bytes);
+                several += slices > 1;
+                assert_int_equal(sent, messages_of_reduce(ranks, per_node, root, slices));
+            }
+    assert_true(several > 100);
+}
+
+/* Calls that do not ask: the last slices of one in so many as have 1 MiB are confirmed, between nodes, by each lane. */
+static void test_confirmed_now_and_then(void **state)
+{
+    enum { ALL = 8, NODES = 4, CALLS = 200, COUNT = 16384, EACH = 8, CONFIRMATIONS = 2 * (NODES - 1) };
+    struct sim_trial t = sim_trial_of(SPARSE_REDUCE_LEADERS, ALL, COUNT);
+    struct sparse_state **states = sim_states_create(ALL);
+    t.parameters.dense = true;
+    t.parameters.rates.ranks_per_node = ALL / NODES;
+    t.parameters.rates.latency_network = 50e-6;
+    t.parameters.every = 256;
+    int confirmed = 0, unasked = 0;
+    for (int call = 0; call < CALLS; call++) {
+        struct sim_report report;
+        assert_true(sim_trial_run(&t, states, &report) && report.done == ALL && report.wrong == 0);
+        const int others = (int)(report.messages - report.data_messages); /* without data: confirmations, or an agreement's */
+        const bool asked = others > CONFIRMATIONS;
+        unasked = asked ? 0 : unasked + 1;
+        assert_int_equal(report.data_messages, messages_of_reduce(ALL, ALL / NODES, 0, 4));
+        if (!asked) assert_int_equal(others, unasked % EACH == 0 ? CONFIRMATIONS : 0);
+        confirmed += others == CONFIRMATIONS;
+    }
+    sim_states_destroy(states, ALL);
+    assert_true(confirmed > 0);
 }
 
 enum { RANKS = 32, PER_NODE = 8, AGREEMENT = 2 * 48 };
@@ -170,7 +224,8 @@ static void test_tried(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_any_nodes),       cmocka_unit_test(test_once_between_nodes),
+        cmocka_unit_test(test_any_nodes),       cmocka_unit_test(test_reduce_to_any_rank),
+        cmocka_unit_test(test_confirmed_now_and_then), cmocka_unit_test(test_once_between_nodes),
         cmocka_unit_test(test_overlap_is_learned),
         cmocka_unit_test(test_chosen_by_nodes), cmocka_unit_test(test_tried),
     };
