@@ -126,11 +126,12 @@ static bool alike(const struct sparse_estimate *estimate, const struct sparse_pa
 
 /* A dense form has memory of its own, which calls one behind the other find in the caches, and calls of a program that computes between
  * them do not; and over a network a call that takes little is disturbed by more than the usual margin: where it would stay in the
- * caches, it has to be better by more. Not so beside a long wait, where memory is nothing. */
+ * caches, it has to be better by more. Not so beside a long wait, where memory is nothing. What takes long is disturbed by less of it. */
 static double dense_margin(const struct sparse_estimate *estimate, const struct sparse_parameters *parameters, bool waits)
 {
     bool cached = estimate->elements * estimate->size < parameters->past_bytes;
-    return cached && !waits && !alike(estimate, parameters) ? careful(parameters) : parameters->margin;
+    if (!cached) return 1 + (parameters->margin - 1) / 2;
+    return !waits && !alike(estimate, parameters) ? careful(parameters) : parameters->margin;
 }
 
 /* What is short takes little, and is disturbed by more of that. */
