@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Allreduce over the first rank of each node, its leader: up a binomial tree within the node, by recursive doubling among the leaders
- * (dense vectors by halving and collecting the parts), and down the tree again, encoded all the way. Between nodes there is one message for all of a node's ranks, where doubling has one
- * for each of them, with the same in it.
+/* Allreduce over the first rank of each node, its leader: up a binomial tree within the node, by recursive doubling among the leaders, and
+ * down the tree again, encoded all the way. Dense vectors are halved among the leaders, and the parts collected, where they are more than two.
+ * Between nodes there is one message for all of a node's ranks, where doubling has one for each of them, with the same in it.
  *
  * Nodes are so many consecutive ranks (sparse_rates.ranks_per_node); where they are not, the result is the same and the way is longer.
  * The operands' order is kept: a node's ranks are joined with their neighbours, then nodes with theirs.
  *
- * When: several ranks on each of several nodes; short vectors and few nodes, and disjoint inputs, of which doubling moves no more than
- * there is. On one node it is a binomial Reduce and a broadcast, which is good where ranks share processors: no other way has as few messages;
- * with one rank per node it is doubling.
+ * When: several ranks on each of several nodes; short vectors and few nodes, disjoint inputs, of which doubling moves no more than
+ * there is, and dense ones, of which it moves no more between nodes than halving among all ranks, in a fraction of the messages. On one node it is
+ * a binomial Reduce and a broadcast, which is good where ranks share processors: no other way has as few messages; with one rank per node it
+ * is doubling or halving.
  * How inputs overlap is seen in the result, which all ranks get encoded: of the first merges, of few ranks, it would be a matter of chance.
  * Cost, m ranks on each of q nodes: sum over k < log2 m of (alpha + beta n e(u(2^k)) + gamma n (2 e(u(2^k)) + e(u(2^(k+1))))) within,
- * sum over k < log2 q of the same with u(m 2^k) between nodes, log2 m (alpha + beta n e(u(p))) within, and n written.
+ * sum over k < log2 q of the same with u(m 2^k) between nodes, log2 m (alpha + beta n e(u(p))) within, and n written; dense, between nodes
+ * 2 log2 q alpha + (q-1)/q n (2 beta + gamma).
  * Where ranks share processors steps within a node take the less the fewer ranks are in them.
  * Source: the hierarchical collectives of MagPIe (Kielmann et al., PPoPP 1999) and MPI's for clusters of SMPs since; doubling as in
- * sparse_allreduce_doubling.c. */
+ * sparse_allreduce_doubling.c, halving as in sparse_allreduce_halving.c. */
 #include "sparse_slice.h"
 #include "sparse_step.h"
 

@@ -19,7 +19,7 @@ enum sparse_status sparse_climb(struct sparse_slice *s)
         s->in = sparse_run_begin(s, 1);
         sparse_receive(s, 0, s->in->base, sparse_all(s), s->transport->rank + s->k);
         STEP_AWAIT(sparse_wait(s));
-        sparse_join(s, sparse_all(s), 1, sparse_free_area(s));
+        sparse_join(s, sparse_all(s), 2 * s->k, sparse_free_area(s));
     }
     STEP_END;
 }
