@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Allreduce over the first rank of each node, its leader: up a binomial tree within the node, by recursive doubling among the leaders, and
- * down the tree again, encoded all the way. Dense vectors are halved among the leaders, and the parts collected, where they are more than two.
- * Between nodes there is one message for all of a node's ranks, where doubling has one for each of them, with the same in it.
+ * down the tree again, encoded all the way. Dense vectors of some length are halved among the leaders, and the parts collected, where they are more
+ * than two. Between nodes there is one message for all of a node's ranks, where doubling has one for each of them, with the same in it.
  *
  * Nodes are so many consecutive ranks (sparse_rates.ranks_per_node); where they are not, the result is the same and the way is longer.
  * The operands' order is kept: a node's ranks are joined with their neighbours, then nodes with theirs.
@@ -20,10 +20,11 @@
 #include "sparse_slice.h"
 #include "sparse_step.h"
 
-/* Between more than two nodes dense vectors are halved, and collected: doubling sends all of them in each step. */
+/* Between more than two nodes dense vectors are halved, and collected, unless they are short: doubling sends all of them in each step, in half
+ * as many steps. */
 static bool halves(const struct sparse_slice *s)
 {
-    return s->dense && s->fold.steps > 1;
+    return s->dense && s->fold.steps > 1 && s->room >= SPARSE_LEADERS_HALVE;
 }
 
 /* As it lies in s->acc. */

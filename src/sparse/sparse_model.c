@@ -223,6 +223,11 @@ static void between(struct costs *c, double bytes)
     c->wire += bytes / c->rates->bandwidth_network;
 }
 
+static double bytes_of(const struct costs *c)
+{
+    return c->elements * (double)c->estimate->size;
+}
+
 /* The nodes of all ranks, and a node's ranks. */
 struct nodes {
     int per_node, count, cube;
@@ -238,13 +243,13 @@ static struct nodes nodes_of(const struct costs *c)
 
 /* With one rank on each node it is no way of its own; nor for two or three on one. For long dense vectors it is no good one on few nodes: a
  * node's ranks wait while one of them adds. On one node the messages are fewer than any other way's, which counts where ranks share
- * processors; on more than two a leader sends parts of the vector, and in a Reduce all of it once. */
-static bool leads_nowhere(const struct costs *c, const struct nodes *nodes, bool all)
+ * processors; on more than two a leader sends parts of the vector. */
+static bool leads_nowhere(const struct costs *c, const struct nodes *nodes)
 {
     enum { FEW = 4, LONG_ON_ONE = 4 * SPARSE_SHORT_MOST };
-    const bool one = nodes->count == 1, doubles = all && nodes->cube <= 2;
-    const double bytes = c->elements * (double)c->estimate->size, most = one ? LONG_ON_ONE : doubles ? SPARSE_SHORT_MOST : INFINITY;
-    return nodes->per_node < 2 || (one && (!all || c->estimate->ranks < FEW)) || (c->dense && bytes >= most);
+    const bool one = nodes->count == 1, doubles = nodes->cube <= 2;
+    const double most = one ? LONG_ON_ONE : doubles ? SPARSE_SHORT_MOST : INFINITY;
+    return nodes->per_node < 2 || (one && c->estimate->ranks < FEW) || (c->dense && bytes_of(c) >= most);
 }
 
 /* Up a tree, and down if there is a result for all, over `distance` ranks. One in twice as many has a message each time: where ranks share
@@ -286,24 +291,24 @@ static void halving_of_nodes(struct costs *c, const struct nodes *nodes)
 static void over_leaders(struct costs *c)
 {
     const struct nodes nodes = nodes_of(c);
-    if (leads_nowhere(c, &nodes, true)) {
+    if (leads_nowhere(c, &nodes)) {
         c->latency = INFINITY;
         return;
     }
     const double n = c->elements, result = n * encoded(c, c->estimate->ranks);
     for (int k = 1; k < nodes.per_node; k *= 2) step_of_tree(c, k, result);
-    (c->dense && nodes.cube > 2 ? halving_of_nodes : doubling_of_nodes)(c, &nodes);
+    (c->dense && nodes.cube > 2 && bytes_of(c) >= SPARSE_LEADERS_HALVE ? halving_of_nodes : doubling_of_nodes)(c, &nodes);
     if (nodes.cube == nodes.count) return;
     between(c, n * encoded(c, nodes.per_node));
     merge(c, n, nodes.per_node);
     between(c, result);
 }
 
-/* Up a tree within the node, and from one node to the next. */
+/* Up a tree within the node, and from one node to the next: in one slice a binomial tree is better, if not the same. */
 static void along_leaders(struct costs *c)
 {
     const struct nodes nodes = nodes_of(c);
-    if (leads_nowhere(c, &nodes, false)) {
+    if (nodes.per_node < 2 || nodes.count == 1 || sparse_chain_slices(c->rates, c->dense, c->estimate->ranks, (size_t)bytes_of(c)) == 1) {
         c->latency = INFINITY;
         return;
     }
@@ -333,89 +338,6 @@ static void cost_of(struct costs *c, enum sparse_algorithm algorithm)
     }
 }
 
-static bool cut_in_parts(enum sparse_algorithm algorithm)
-{
-    return algorithm == SPARSE_REDUCE_HALVING || algorithm == SPARSE_ALLREDUCE_HALVING || algorithm == SPARSE_SCATTER_HALVING ||
-           algorithm == SPARSE_SCATTER_PAIRWISE;
-}
-
-bool sparse_ring_doubles(int ranks)
-{
-    return ranks > 1 && ranks <= SPARSE_RING_DOUBLES && (ranks & (ranks - 1)) == 0;
-}
-
-int sparse_ring_room(int ranks, size_t slice_bytes, bool alone)
-{
-    const size_t most = (size_t)(alone ? 31 : 15) << 20; /* all lanes' are within what a communicator keeps (parameters.keep) */
-    int room = slice_bytes < most / 16 ? 16 : (int)(most / slice_bytes);
-    if (room > ranks) room = ranks;
-    return room > 4 ? room : 4;
-}
-
-bool sparse_near(const struct sparse_rates *rates, int ranks)
-{
-    return ranks <= rates->ranks_per_node;
-}
-
-size_t sparse_slices(enum sparse_algorithm algorithm, bool dense, bool near, size_t slices)
-{
-    bool longer = !dense && (algorithm == SPARSE_ALLREDUCE_HALVING || algorithm == SPARSE_ALLREDUCE_DOUBLING ||
-                             (algorithm == SPARSE_SCATTER_PAIRWISE && near));
-    if (dense && near && slices >= 2) return 2 * slices;
-    return longer && slices >= 4 ? slices / 2 : slices;
-}
-
-bool sparse_is_chain(enum sparse_algorithm algorithm)
-{
-    return algorithm == SPARSE_REDUCE_CHAIN || algorithm == SPARSE_REDUCE_LEADERS || algorithm == SPARSE_SCAN_CHAIN;
-}
-
-/* A message of so many bytes goes at once over btl/tcp (up to 64 KiB). A longer one waits for the receiver's answer, for `ANSWER` microseconds
- * and more, in which time a slice such as this one passes, but on fast links. (What rates say of latency has others' work in it where ranks
- * share processors.) What goes at once lies with the sender or the receiver until it is taken: no more than `AHEAD`. */
-enum { AT_ONCE = 49152, AHEAD = 16 << 20, ANSWER = 25 };
-static bool goes_at_once(const struct sparse_rates *rates, int ranks, size_t bytes)
-{
-    return !sparse_near(rates, ranks) && bytes <= AHEAD && rates->bandwidth_network * ANSWER < AT_ONCE * 1e6;
-}
-
-size_t sparse_chain_slices(const struct sparse_rates *rates, bool dense, int ranks, size_t bytes)
-{
-    size_t each = bytes / (4 * (size_t)ranks), least = 32768;
-    if (dense && goes_at_once(rates, ranks, bytes) && each > AT_ONCE) each = AT_ONCE;
-    if (each < least) each = least;
-    return each < bytes ? (bytes + each - 1) / each : 1;
-}
-
-/* Where ranks share a link, its messages go at once, too: parts just above that would wait for answers behind each other's. With few
- * ranks slices would be too short for it. */
-static size_t halving_slices(const struct sparse_rates *rates, int ranks, size_t bytes)
-{
-    enum { FEW = 8, PART = 57344 };
-    size_t cube = 1;
-    while (cube <= (size_t)ranks / 2) cube *= 2;
-    const bool shared = cube >= FEW && rates->ranks_per_node > 1 && goes_at_once(rates, ranks, 0);
-    return shared ? (bytes + cube * PART - 1) / (cube * PART) : 1;
-}
-
-/* So that the leaders' halves do. */
-static size_t leaders_slices(const struct sparse_rates *rates, int ranks, size_t bytes)
-{
-    enum { HALF = 57344 };
-    const bool halves = rates->ranks_per_node > 0 && (ranks - 1) / rates->ranks_per_node >= 3 && goes_at_once(rates, ranks, 0);
-    return halves ? (bytes + 2 * HALF - 1) / (2 * HALF) : 1;
-}
-
-size_t sparse_least_slices(enum sparse_algorithm algorithm, bool dense, const struct sparse_rates *rates, int ranks, size_t bytes, size_t slices)
-{
-    size_t least = 1;
-    const bool halves = cut_in_parts(algorithm) && algorithm != SPARSE_SCATTER_PAIRWISE;
-    if (sparse_is_chain(algorithm)) least = sparse_chain_slices(rates, dense, ranks, bytes);
-    if (halves && dense && slices > 1) least = halving_slices(rates, ranks, bytes);
-    if (algorithm == SPARSE_ALLREDUCE_LEADERS && dense) least = leaders_slices(rates, ranks, bytes);
-    return slices > least ? slices : least;
-}
-
 /* The hops of a chain after which its last slice is to come. Over a network those within a node take next to nothing; and there are as many
  * slices as to have two on each of its links. */
 static double links_of_chain(const struct sparse_rates *rates, int ranks)
@@ -438,7 +360,7 @@ static double seconds(enum sparse_algorithm algorithm, bool dense, bool library,
     struct costs c = {.estimate = e, .rates = &parameters->rates, .dense = dense, .cube = 1, .elements = (double)e->elements};
     while (c.cube <= e->ranks / 2) c.cube *= 2, c.steps++;
     c.folds = c.cube < e->ranks;
-    c.part = c.elements / slices / (cut_in_parts(algorithm) ? e->ranks : 1);
+    c.part = c.elements / slices / (sparse_cut_in_parts(algorithm) ? e->ranks : 1);
     if (c.part * size > 262144) c.part = 262144 / size;
     cost_of(&c, algorithm);
     if (library) return c.latency + c.wire + c.work;

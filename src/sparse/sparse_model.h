@@ -124,6 +124,9 @@ bool sparse_near(const struct sparse_rates *rates, int ranks);
  * messages short. Dense forms have twice as many on one node, `near`, so that a slice and its sum stay in L2. */
 size_t sparse_slices(enum sparse_algorithm algorithm, bool dense, bool near, size_t slices);
 
+/* Whether its messages are parts of a slice. */
+bool sparse_cut_in_parts(enum sparse_algorithm algorithm);
+
 /* Of a Reduce or a scan. */
 bool sparse_is_chain(enum sparse_algorithm algorithm);
 
@@ -137,6 +140,9 @@ size_t sparse_least_slices(enum sparse_algorithm algorithm, bool dense, const st
 /* Whether so many ranks gather the vectors by doubling instead (sparse_allreduce_ring.c). */
 enum { SPARSE_RING_DOUBLES = 32 };
 bool sparse_ring_doubles(int ranks);
+
+/* From so many bytes on dense vectors are halved between the leaders of more than two nodes. */
+enum { SPARSE_LEADERS_HALVE = 49152 };
 
 /* The ranks of a node for the agreement; 1: it does not go over leaders. That takes twice as many messages within a node, for one message
  * of a node instead of one of each of its ranks: it pays where a message between nodes takes three times as long as one within. */

@@ -12,12 +12,13 @@ enum { PART_BYTES = 8192, LEAST_PER_RANK = 320, TABLES_PER_RANK = 2 + 2 * SPARSE
  * a slice has its piece of each part of the vector: what only some ranks have, or is where much is, is in no slice alone. */
 enum cut { WHOLE, EQUAL, PIECES, SHARES_BY_PLACE, SHARES_BY_RANK };
 
-static enum cut cut_of(enum sparse_algorithm algorithm, bool dense)
+/* `halved`: over leaders. */
+static enum cut cut_of(enum sparse_algorithm algorithm, bool halved)
 {
     switch (algorithm) {
     case SPARSE_REDUCE_HALVING:
     case SPARSE_ALLREDUCE_HALVING: return EQUAL;
-    case SPARSE_ALLREDUCE_LEADERS: return dense ? EQUAL : WHOLE;
+    case SPARSE_ALLREDUCE_LEADERS: return halved ? EQUAL : WHOLE;
     case SPARSE_ALLREDUCE_RING: return PIECES;
     case SPARSE_SCATTER_HALVING: return SHARES_BY_PLACE;
     case SPARSE_SCATTER_PAIRWISE: return SHARES_BY_RANK;
@@ -235,7 +236,7 @@ static void cut_by_place(const struct sparse_plan *plan, size_t slices, size_t i
 void sparse_plan_cut(const struct sparse_plan *plan, enum sparse_algorithm algorithm, size_t slices, size_t index,
                      struct sparse_slice *lane)
 {
-    enum cut cut = cut_of(algorithm, lane->dense);
+    enum cut cut = cut_of(algorithm, lane->dense && lane->room >= SPARSE_LEADERS_HALVE);
     lane->resume = lane->middle = lane->inner = 0;
     lane->shift = 0;
     if (cut == WHOLE) cut_equally(plan, slices, index, 1, 1, lane);

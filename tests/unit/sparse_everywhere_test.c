@@ -9,7 +9,7 @@
 #include "sparse_vectors.h"
 #include "unit.h"
 
-#define FORMULAS UINT64_C(0x8e59b9dfaa3488c8)
+#define FORMULAS UINT64_C(0x1d598d309fcb43ac)
 #define MESSAGES UINT64_C(0x2e2ed153b45abc8f)
 
 /** FNV-1a. */

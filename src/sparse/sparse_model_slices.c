@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How many slices an algorithm takes of a vector, and what room a ring has for them. See sparse_model.h. */
+#include "sparse_model.h"
+
+bool sparse_cut_in_parts(enum sparse_algorithm algorithm)
+{
+    return algorithm == SPARSE_REDUCE_HALVING || algorithm == SPARSE_ALLREDUCE_HALVING || algorithm == SPARSE_SCATTER_HALVING ||
+           algorithm == SPARSE_SCATTER_PAIRWISE;
+}
+
+bool sparse_ring_doubles(int ranks)
+{
+    return ranks > 1 && ranks <= SPARSE_RING_DOUBLES && (ranks & (ranks - 1)) == 0;
+}
+
+int sparse_ring_room(int ranks, size_t slice_bytes, bool alone)
+{
+    const size_t most = (size_t)(alone ? 31 : 15) << 20; /* all lanes' are within what a communicator keeps (parameters.keep) */
+    int room = slice_bytes < most / 16 ? 16 : (int)(most / slice_bytes);
+    if (room > ranks) room = ranks;
+    return room > 4 ? room : 4;
+}
+
+bool sparse_near(const struct sparse_rates *rates, int ranks)
+{
+    return ranks <= rates->ranks_per_node;
+}
+
+size_t sparse_slices(enum sparse_algorithm algorithm, bool dense, bool near, size_t slices)
+{
+    bool longer = !dense && (algorithm == SPARSE_ALLREDUCE_HALVING || algorithm == SPARSE_ALLREDUCE_DOUBLING ||
+                             (algorithm == SPARSE_SCATTER_PAIRWISE && near));
+    if (dense && near && slices >= 2) return 2 * slices;
+    return longer && slices >= 4 ? slices / 2 : slices;
+}
+
+bool sparse_is_chain(enum sparse_algorithm algorithm)
+{
+    return algorithm == SPARSE_REDUCE_CHAIN || algorithm == SPARSE_REDUCE_LEADERS || algorithm == SPARSE_SCAN_CHAIN;
+}
+
+/* A message of so many bytes goes at once over btl/tcp (up to 64 KiB). A longer one waits for the receiver's answer, for `ANSWER` microseconds
+ * and more, in which time a slice such as this one passes, but on fast links. (What rates say of latency has others' work in it where ranks
+ * share processors.) What goes at once lies with the sender or the receiver until it is taken: no more than `AHEAD`. */
+enum { AT_ONCE = 49152, AHEAD = 16 << 20, ANSWER = 25 };
+static bool goes_at_once(const struct sparse_rates *rates, int ranks, size_t bytes)
+{
+    return !sparse_near(rates, ranks) && bytes <= AHEAD && rates->bandwidth_network * ANSWER < AT_ONCE * 1e6;
+}
+
+size_t sparse_chain_slices(const struct sparse_rates *rates, bool dense, int ranks, size_t bytes)
+{
+    size_t each = bytes / (4 * (size_t)ranks), least = 32768;
+    if (dense && goes_at_once(rates, ranks, bytes) && each > AT_ONCE) each = AT_ONCE;
+    if (each < least) each = least;
+    return each < bytes ? (bytes + each - 1) / each : 1;
+}
+
+/* Where ranks share a link, its messages go at once, too: parts just above that would wait for answers behind each other's. With few
+ * ranks slices would be too short for it. */
+static size_t halving_slices(const struct sparse_rates *rates, int ranks, size_t bytes)
+{
+    enum { FEW = 8, PART = 57344 };
+    size_t cube = 1;
+    while (cube <= (size_t)ranks / 2) cube *= 2;
+    const bool shared = cube >= FEW && rates->ranks_per_node > 1 && goes_at_once(rates, ranks, 0);
+    return shared ? (bytes + cube * PART - 1) / (cube * PART) : 1;
+}
+
+/* So that the leaders' halves do. */
+static size_t leaders_slices(const struct sparse_rates *rates, int ranks, size_t bytes)
+{
+    enum { HALF = 57344 };
+    const bool halves = rates->ranks_per_node > 0 && (ranks - 1) / rates->ranks_per_node >= 3 && goes_at_once(rates, ranks, 0);
+    return halves ? (bytes + 2 * HALF - 1) / (2 * HALF) : 1;
+}
+
+size_t sparse_least_slices(enum sparse_algorithm algorithm, bool dense, const struct sparse_rates *rates, int ranks, size_t bytes, size_t slices)
+{
+    size_t least = 1;
+    const bool halves = sparse_cut_in_parts(algorithm) && algorithm != SPARSE_SCATTER_PAIRWISE;
+    if (sparse_is_chain(algorithm)) least = sparse_chain_slices(rates, dense, ranks, bytes);
+    if (halves && dense && slices > 1) least = halving_slices(rates, ranks, bytes);
+    if (algorithm == SPARSE_ALLREDUCE_LEADERS && dense) least = leaders_slices(rates, ranks, bytes);
+    return slices > least ? slices : least;
+}
