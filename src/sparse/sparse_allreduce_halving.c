@@ -18,9 +18,9 @@ enum sparse_status sparse_collect(struct sparse_slice *s, bool writes)
     for (s->k = fold->steps - 1; s->k >= 0; s->k--) {
         struct sparse_span mine = {position, s->extent}, theirs = {position ^ s->extent, s->extent};
         int peer = sparse_fold_rank(fold, fold->self ^ 1 << s->k);
-        sparse_swap(s, s->all, mine, s->all->base + s->all->used, theirs, peer);
+        sparse_swap(s, fold->steps - s->k, s->all, mine, s->all->base + s->all->used, theirs, peer);
         if (writes && s->extent == 1) sparse_slice_result(s, mine, s->all);
-        STEP_AWAIT(sparse_wait(s));
+        STEP_AWAIT(sparse_wait_received(s));
         s->all->used += sparse_received(s, 0, s->all, s->all->used, (struct sparse_span){position ^ s->extent, s->extent});
         if (writes) sparse_slice_result(s, (struct sparse_span){position ^ s->extent, s->extent}, s->all);
         s->extent *= 2;
@@ -45,8 +45,7 @@ enum sparse_status sparse_allreduce_halving(struct sparse_slice *s)
     }
     STEP_AWAIT(sparse_halve(s));
     STEP_AWAIT(sparse_collect(s, true));
-    if (fold->partner < 0) STEP_RETURN;
-    sparse_send(s, 1, s->all, sparse_collected(s), fold->partner);
+    if (fold->partner >= 0) sparse_send(s, SPARSE_SLOTS - 1, s->all, sparse_collected(s), fold->partner);
     STEP_AWAIT(sparse_wait(s));
     STEP_END;
 }

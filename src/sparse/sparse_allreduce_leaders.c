@@ -80,10 +80,10 @@ static enum sparse_status meet(struct sparse_slice *s)
     STEP_END;
 }
 
-/* To the ranks that this one stands for, the farthest first: it has the most to pass on. */
+/* To the ranks that this one stands for, the farthest first: it has the most to pass on. Slots before these may be those of a halving. */
 static void hand_down(struct sparse_slice *s)
 {
-    int slot = 1;
+    int slot = 1 + s->fold.steps;
     for (int distance = s->nodes.reach / 2; distance > 0; distance /= 2)
         if (sparse_node_has(&s->nodes, distance)) sparse_send(s, slot++, s->acc, result_of(s), s->transport->rank + distance);
 }

@@ -59,8 +59,9 @@ static enum sparse_status gather(struct sparse_slice *s)
     int p = s->transport->size, rank = s->transport->rank;
     STEP_BEGIN(s->inner);
     for (s->k = p / 2; s->k > 0; s->k /= 2) {
-        sparse_swap_vectors(s, s->all->base, s->all->used, s->all->base + s->all->used, p / (2 * s->k), rank ^ s->k);
-        STEP_AWAIT(sparse_wait(s));
+        int vectors = p / (2 * s->k), slot = 1 + __builtin_ctz((unsigned)vectors);
+        sparse_swap_vectors(s, slot, s->all->base, s->all->used, s->all->base + s->all->used, vectors, rank ^ s->k);
+        STEP_AWAIT(sparse_wait_received(s));
         take_vectors(s, rank ^ s->k, p / (2 * s->k));
     }
     STEP_END;
@@ -70,7 +71,7 @@ static void swap_with_neighbours(struct sparse_slice *s, int k)
 {
     int p = s->transport->size, given = passing(s, k - 1);
     sparse_receive_vectors(s, 0, s->all->base + s->all->used, 1, passing(s, 1));
-    sparse_send_vectors(s, 1, s->all->base + s->all->at[given], s->all->length[given], 1, (s->transport->rank + 1) % p);
+    sparse_send_vectors(s, 1 + k % 2, s->all->base + s->all->at[given], s->all->length[given], 1, (s->transport->rank + 1) % p);
 }
 
 static void take_next(struct sparse_slice *s, int k)
@@ -86,13 +87,16 @@ enum sparse_status sparse_allreduce_ring(struct sparse_slice *s)
     if (sparse_ring_doubles(s->transport->size)) {
         STEP_AWAIT(gather(s));
         sparse_slice_pile(s, sparse_all(s), s->all);
+        STEP_AWAIT(sparse_wait(s));
         STEP_RETURN;
     }
     for (s->k = 1; s->k < s->transport->size; s->k++) {
+        STEP_AWAIT(sparse_wait_slot(s, 1 + s->k % 2));
         swap_with_neighbours(s, s->k);
-        STEP_AWAIT(sparse_wait(s));
+        STEP_AWAIT(sparse_wait_received(s));
         take_next(s, s->k);
     }
     sparse_slice_pile(s, sparse_all(s), s->all);
+    STEP_AWAIT(sparse_wait(s));
     STEP_END;
 }

@@ -330,6 +330,12 @@ enum sparse_status sparse_wait(struct sparse_slice *s)
     return all;
 }
 
+enum sparse_status sparse_wait_received(struct sparse_slice *s)
+{
+    enum { FEW = 1 << 18 };
+    return s->room < FEW ? sparse_wait_slot(s, 0) : sparse_wait(s);
+}
+
 void sparse_slice_cancel(struct sparse_slice *s)
 {
     for (int i = 0; i < SPARSE_SLOTS; i++)
@@ -339,26 +345,28 @@ void sparse_slice_cancel(struct sparse_slice *s)
         }
 }
 
-static void swap_bytes(struct sparse_slice *s, const char *given, size_t bytes, size_t given_bound, char *taken, size_t taken_bound, int peer)
+static void swap_bytes(struct sparse_slice *s, int slot, const char *given, size_t bytes, size_t given_bound, char *taken, size_t taken_bound,
+                       int peer)
 {
     const bool first = bytes >= SPARSE_SEND_FIRST && !sparse_same_node(&s->nodes, s->transport->rank, peer);
-    if (first) send_bytes(s, 1, given, bytes, given_bound, peer);
+    if (first) send_bytes(s, slot, given, bytes, given_bound, peer);
     receive_bytes(s, 0, taken, taken_bound, peer);
-    if (!first) send_bytes(s, 1, given, bytes, given_bound, peer);
+    if (!first) send_bytes(s, slot, given, bytes, given_bound, peer);
 }
 
-void sparse_swap(struct sparse_slice *s, const struct sparse_run *run, struct sparse_span give, char *memory, struct sparse_span take,
-                 int peer)
+void sparse_swap(struct sparse_slice *s, int slot, const struct sparse_run *run, struct sparse_span give, char *memory,
+                 struct sparse_span take, int peer)
 {
     size_t bytes = 0, at = 0;
     if (!sparse_failed(s)) at = message_of(s, run, give, &bytes);
-    swap_bytes(s, bytes > 0 ? run->base + at : run->base, bytes, sparse_span_bound(s, give), memory, sparse_span_bound(s, take), peer);
+    const char *given = bytes > 0 ? run->base + at : run->base;
+    swap_bytes(s, slot, given, bytes, sparse_span_bound(s, give), memory, sparse_span_bound(s, take), peer);
 }
 
-void sparse_swap_vectors(struct sparse_slice *s, const char *memory, size_t bytes, char *into, int vectors, int peer)
+void sparse_swap_vectors(struct sparse_slice *s, int slot, const char *memory, size_t bytes, char *into, int vectors, int peer)
 {
     const size_t bound = (size_t)vectors * sparse_span_bound(s, sparse_all(s));
-    swap_bytes(s, memory, sparse_failed(s) ? 0 : bytes, bound, into, bound, peer);
+    swap_bytes(s, slot, memory, sparse_failed(s) ? 0 : bytes, bound, into, bound, peer);
 }
 
 static bool confirmed(const struct sparse_slice *s, int peer)
@@ -379,7 +387,7 @@ void sparse_await_confirmation(struct sparse_slice *s, int index, int peer)
 void sparse_exchange(struct sparse_slice *s, struct sparse_span give, struct sparse_span take, int peer)
 {
     s->in = sparse_run_begin(s, 1);
-    sparse_swap(s, s->acc, give, s->in->base, take, peer);
+    sparse_swap(s, 1, s->acc, give, s->in->base, take, peer);
 }
 
 void sparse_join(struct sparse_slice *s, struct sparse_span span, double ranks, int into)

@@ -117,15 +117,15 @@ void sparse_receive(struct sparse_slice *s, int slot, char *memory, struct spars
 void sparse_send_vectors(struct sparse_slice *s, int slot, const char *memory, size_t bytes, int vectors, int peer);
 void sparse_receive_vectors(struct sparse_slice *s, int slot, char *memory, int vectors, int peer);
 
-/* Sends `give` of `run`, slot 1, and receives `take` at `memory`, slot 0, from the same rank; the same of several vectors. What is long
+/* Sends `give` of `run`, in `slot`, and receives `take` at `memory`, slot 0, from the same rank; the same of several vectors. What is long
  * and goes to another node is sent before the receive is posted. Open MPI's btl/tcp sends the header of a long message, and the rest when
  * the receiver has answered. Where a receive is there before, its answer may go out before the header, and the peer, who has it first,
  * begins to send all of its message; its own answer lies behind that in the same connection, and one message comes after the other. With
  * the header first, both answers come before what they ask for, and both messages at once (docs/dev/sparse-algorithms.md). */
 enum { SPARSE_SEND_FIRST = 32768 };
-void sparse_swap(struct sparse_slice *s, const struct sparse_run *run, struct sparse_span give, char *memory, struct sparse_span take,
-                 int peer);
-void sparse_swap_vectors(struct sparse_slice *s, const char *memory, size_t bytes, char *into, int vectors, int peer);
+void sparse_swap(struct sparse_slice *s, int slot, const struct sparse_run *run, struct sparse_span give, char *memory,
+                 struct sparse_span take, int peer);
+void sparse_swap_vectors(struct sparse_slice *s, int slot, const char *memory, size_t bytes, char *into, int vectors, int peer);
 
 /* Where all messages go one way, a rank that need not wait for others could be any number of calls ahead of them, and what it has sent would
  * fill their memory, if it goes at once. So, unless they have agreed in this call, now and then (sparse_state_runs_ahead) who takes the last
@@ -136,6 +136,8 @@ void sparse_await_confirmation(struct sparse_slice *s, int slot, int peer);
 /* SPARSE_DONE when a slot, or all of them, have nothing under way; SPARSE_FAILED for the transport's errors. */
 enum sparse_status sparse_wait_slot(struct sparse_slice *s, int slot);
 enum sparse_status sparse_wait(struct sparse_slice *s);
+/* Slot 0, where what is sent lies until the end: short messages are not waited for, which on one node would be for turns of other ranks. */
+enum sparse_status sparse_wait_received(struct sparse_slice *s);
 
 /* Checks what a slot received at run->base + offset and makes its parts known in `run`. Returns the bytes received. */
 size_t sparse_received(struct sparse_slice *s, int slot, struct sparse_run *run, size_t offset, struct sparse_span span);
@@ -162,7 +164,8 @@ struct sparse_span sparse_all(const struct sparse_slice *s);
 
 /* Resumable, in s->inner (sparse_halving.c). Fold: ranks that stand aside hand over s->acc, the others' becomes the pair's.
  * Halving: from all positions in s->acc to the result of one, sparse_fold_position(self), in s->all, area 3 (on one place: s->acc).
- * Collecting: from there to all places, in s->all (sparse_allreduce_halving.c). Climbing: from all ranks of a node to its first, s->acc
+ * Collecting: from there to all places, in s->all (sparse_allreduce_halving.c); what was sent may be under way still, in any slot but
+ * 0 and the last. Climbing: from all ranks of a node to its first, s->acc
  * (sparse_reduce_leaders.c). A chain (sparse_reduce_chain.c), of all ranks or the nodes' first (fold.stride): after sparse_chain_listen from all
  * of them to the root, or, in s->acc, to the first rank of its node. */
 enum sparse_status sparse_fold_in(struct sparse_slice *s);

@@ -52,8 +52,8 @@ static struct log swap(int peer, size_t dense, bool vectors, enum sparse_error e
     struct sparse_slice s = {.transport = &transport, .operator = &operator, .record = &record, .positions = 1, .first = (size_t[]){0, 1},
                              .from = (size_t[]){0}, .count = (size_t[]){count}, .layout = &layout};
     sparse_nodes_init(&s.nodes, RANK, SIZE, PER_NODE);
-    if (vectors) sparse_swap_vectors(&s, memory[0], bytes, memory[1], 1, peer);
-    else sparse_swap(&s, &run, sparse_all(&s), memory[1], sparse_all(&s), peer);
+    if (vectors) sparse_swap_vectors(&s, 1, memory[0], bytes, memory[1], 1, peer);
+    else sparse_swap(&s, 1, &run, sparse_all(&s), memory[1], sparse_all(&s), peer);
     assert_int_equal(log.calls, 2);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(log.peer[i], peer);
