@@ -276,7 +276,7 @@ static void doubling_of_nodes(struct costs *c, const struct nodes *nodes)
     }
 }
 
-/* Halves, and back to one or all. */
+/* Halves, and back to all. */
 static void halving_of_nodes(struct costs *c, const struct nodes *nodes)
 {
     for (int cube = 1; cube < nodes->cube; cube *= 2) {

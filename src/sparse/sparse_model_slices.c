@@ -67,7 +67,7 @@ static size_t halving_slices(const struct sparse_rates *rates, int ranks, size_t
     return shared ? (bytes + cube * PART - 1) / (cube * PART) : 1;
 }
 
-/* So that the leaders' halves do. */
+/* So that the leaders' halves go at once. */
 static size_t leaders_slices(const struct sparse_rates *rates, int ranks, size_t bytes)
 {
     enum { HALF = 57344 };
