@@ -5,7 +5,7 @@
  * A damaged message shows by its checksum. The rank that finds it goes on to the end, so that nobody waits for it here, and what it sends
  * from then on is void, as is what depends on that.
  *
- * Cost: (log2 p + 2) alpha, or 2 log2 m of those in a node of m ranks and log2 (p/m) + 2 of those between nodes; 48 bytes a message. */
+ * Cost: (log2 p + 2) alpha, or 2 log2 m of those in a node of m ranks and log2 (p/m) + 2 of those between nodes; 64 bytes a message. */
 #include "sparse_agree.h"
 
 #include "sparse_step.h"
@@ -20,20 +20,22 @@ static uint64_t pair(uint32_t high, uint32_t low)
 /* Products with odd numbers, which do not wait for each other; a changed bit changes the upper half of its own one, whichever it is. */
 uint32_t sparse_terms_seal(const struct sparse_terms *t)
 {
-    uint64_t sum = MAGIC + pair(t->ranks, (uint32_t)t->dear << 16 | t->flags) * UINT64_C(0x9e3779b97f4a7c15) +
-                   pair(t->observed, t->took) * UINT64_C(0xbf58476d1ce4e5b9) + t->asked * UINT64_C(0x94d049bb133111eb) +
-                   t->density * UINT64_C(0xd6e8feb86659fd93) + t->growth * UINT64_C(0xa0761d6478bd642f) +
+    uint64_t sum = MAGIC + pair(t->ranks, t->flags) * UINT64_C(0x9e3779b97f4a7c15) +
+                   pair(t->observed, t->dear) * UINT64_C(0xbf58476d1ce4e5b9) + pair(t->took, t->asked) * UINT64_C(0x94d049bb133111eb) +
+                   t->again * UINT64_C(0x8ebc6af09c88c6e3) + t->density * UINT64_C(0xd6e8feb86659fd93) +
+                   t->repeated * UINT64_C(0xc2b2ae3d27d4eb4f) + t->growth * UINT64_C(0xa0761d6478bd642f) +
                    t->per_exception * UINT64_C(0xe7037ed1a0b428db);
     return (uint32_t)(sum >> 32);
 }
 
 void sparse_agree_init(struct sparse_agreement *a, const struct sparse_transport *transport, int per_node, int tag,
-                       struct sparse_record *record, uint16_t flags, uint16_t dear, struct sparse_times last, double density,
+                       struct sparse_record *record, uint32_t flags, uint32_t dear, struct sparse_times last, double density,
                        const struct sparse_learned *learned)
 {
     *a = (struct sparse_agreement){.transport = transport, .tag = tag, .record = record};
     a->terms = (struct sparse_terms){.ranks = 1, .flags = flags, .dear = dear, .took = last.took, .asked = last.asked,
-                                    .density = (uint64_t)(density * 0x1p32)};
+                                    .again = last.again, .density = (uint64_t)(density * 0x1p32),
+                                    .repeated = (uint64_t)(last.density * 0x1p32)};
     if (learned) {
         a->terms.observed = 1;
         a->terms.growth = (uint64_t)(learned->growth * 0x1p20);
@@ -122,8 +124,10 @@ static void take(struct sparse_agreement *a, bool replace, int peer)
     if (other->dear < a->terms.dear) a->terms.dear = other->dear;
     if (other->took > a->terms.took) a->terms.took = other->took;
     if (other->asked > a->terms.asked) a->terms.asked = other->asked;
+    if (other->again > a->terms.again) a->terms.again = other->again;
     a->terms.observed += other->observed;
     a->terms.density += other->density;
+    a->terms.repeated += other->repeated;
     a->terms.growth += other->growth;
     a->terms.per_exception += other->per_exception;
 }

@@ -14,15 +14,17 @@ struct sparse_learned {
 struct sparse_times {
     uint32_t took;  /* tenths of a microsecond from the agreement on */
     uint32_t asked; /* nanoseconds of a look at the vector, an agreement that all ranks begin together, and the choice */
+    uint32_t again; /* tenths of a microsecond of the same once more, by a call without an agreement; 0: there was none */
+    double density; /* ... and of its inputs */
 };
 
 /* On the wire as it is: all ranks run the same library on the same kind of machine, else `seal` differs. */
 struct sparse_terms {
     uint32_t seal, ranks;      /* sparse_terms_seal() of the rest; ranks that these are the sums of */
-    uint16_t flags, dear;      /* of any rank, SPARSE_...; how many calls' time a look takes, times SPARSE_DEAR: the least of any rank */
+    uint32_t flags, dear;      /* of any rank, SPARSE_...; how many calls' time a look takes, times SPARSE_DEAR: the least of any rank */
     uint32_t observed;         /* ranks that have learned the growth and the bytes */
-    uint32_t took, asked;      /* struct sparse_times: the most of any rank */
-    uint64_t density, growth, per_exception; /* sums, in 2^-32, 2^-20 and 2^-20 */
+    uint32_t took, asked, again; /* struct sparse_times: the most of any rank */
+    uint64_t density, repeated, growth, per_exception; /* sums, in 2^-32, 2^-32 (sparse_times.density), 2^-20 and 2^-20 */
 };
 
 enum { SPARSE_DEAR = 1024 };
@@ -52,7 +54,7 @@ struct sparse_agreement {
 
 /* `per_node`: consecutive ranks on each node (sparse_agreement_per_node). */
 void sparse_agree_init(struct sparse_agreement *a, const struct sparse_transport *transport, int per_node, int tag,
-                       struct sparse_record *record, uint16_t flags, uint16_t dear, struct sparse_times last, double density,
+                       struct sparse_record *record, uint32_t flags, uint32_t dear, struct sparse_times last, double density,
                        const struct sparse_learned *learned);
 
 /* Resumable. SPARSE_FAILED also for numbers that are none of ours, when the agreement is over: this rank cannot know what the others will

@@ -2,6 +2,7 @@
 /* One reduction from its description to its result: look, agree, choose, then the slices through the algorithm. */
 #include "sparse_collective.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,10 +136,10 @@ static bool make_room(struct sparse_collective *c)
     return c->memory != NULL;
 }
 
-static uint16_t flags_of(const struct sparse_collective *c, bool room, bool busy)
+static uint32_t flags_of(const struct sparse_collective *c, bool room, bool busy)
 {
     const int stays = c->call.may_pass_on ? 0 : SPARSE_STAYS, stale = sparse_class_stale(c->class) ? SPARSE_STALE : 0;
-    return (uint16_t)((room ? 0 : SPARSE_CANNOT) | stays | stale | (busy ? SPARSE_BUSY : 0));
+    return (uint32_t)((room ? 0 : SPARSE_CANNOT) | stays | stale | (busy ? SPARSE_BUSY : 0));
 }
 
 static int per_node(const struct sparse_collective *c)
@@ -186,9 +187,19 @@ static void begin_asking(struct sparse_collective *c)
 /* What the ranks have agreed on in an earlier call. */
 static void begin_unasked(struct sparse_collective *c, const struct sparse_answer *known)
 {
+    struct sparse_trials *trials = &c->call.state->trials;
     c->sampled = c->agreed = -1;
     c->decided = true;
     c->choice = (struct sparse_choice){.algorithm = known->algorithm, .dense = known->dense};
+    c->timed = known->repeats;
+    if (c->timed) {
+        double density = sparse_sample(&c->call.operator, c->call.input, c->elements, c->parameters.sample_lines);
+        sparse_trials_repeat(trials, density, c->parameters.clock());
+    }
+    if (known->algorithm == SPARSE_LIBRARY) {
+        trials->outside = c->left = true;
+        return;
+    }
     c->confirms = sparse_state_runs_ahead(c->call.state, c->call.order, c->elements * c->call.operator.size);
     (void)take_turn(c);
     if (make_room(c)) return;
@@ -202,7 +213,7 @@ enum sparse_status sparse_collective_create(const struct sparse_call *call, stru
     if (call->blocking) call->state->unseen = NULL;
     const struct sparse_answer known = sparse_unasked(call, elements);
     *collective = NULL;
-    if (known.algorithm == SPARSE_LIBRARY) {
+    if (known.algorithm == SPARSE_LIBRARY && !known.repeats) {
         if (call->order == SPARSE_IN_TURN) call->state->unseen_turn = true;
         return SPARSE_NOT_OURS;
     }
@@ -231,12 +242,26 @@ static bool shows(struct sparse_collective *c)
     return looks == 2 && dense && free;
 }
 
+/* Of other inputs than those that were looked at a repetition says nothing. */
+static struct sparse_times agreed_times(const struct sparse_collective *c, const struct sparse_estimate *estimate)
+{
+    const struct sparse_terms *terms = &c->agreement.terms;
+    const struct sparse_repeat *repeat = &c->call.state->repeat;
+    struct sparse_times last = {terms->took, terms->asked, terms->again, (double)terms->repeated / 0x1p32 / terms->ranks};
+    struct sparse_estimate then = *estimate;
+    then.grain = repeat->grain;
+    then.density = fmax(last.density, then.grain);
+    const bool there = last.again > 0 && repeat->class && repeat->class->shape == repeat->shape;
+    if (!there || !sparse_class_repeated(repeat->class, sparse_choice_sort(&then))) last.again = 0;
+    return last;
+}
+
 /* What the last call took; the trials that this one belongs to, and whether it is timed. */
-static struct sparse_trials *learn_times(struct sparse_collective *c)
+static struct sparse_trials *learn_times(struct sparse_collective *c, const struct sparse_estimate *estimate)
 {
     struct sparse_state *state = c->call.state;
     const struct sparse_terms *terms = &c->agreement.terms;
-    const struct sparse_times last = {terms->took, terms->asked};
+    const struct sparse_times last = agreed_times(c, estimate);
     if (c->ticket > 0) {
         struct sparse_turns *turns = state->turns.memory;
         c->timed = sparse_turns_learn(turns, terms->flags & SPARSE_BUSY, c->unseen, last);
@@ -255,7 +280,7 @@ static bool waits_anyway(const struct sparse_collective *c)
 
 static void choose(struct sparse_collective *c, bool may_pass_on, const struct sparse_estimate *estimate)
 {
-    struct sparse_trials *trials = learn_times(c);
+    struct sparse_trials *trials = learn_times(c, estimate);
     const struct sparse_sort sort = sparse_choice_sort(estimate);
     struct sparse_trial *trial = c->timed ? sparse_trials_at(trials, c->class->shape, sort) : NULL;
     c->asking = c->call.blocking && c->timed ? sparse_trials_asking(trials, sparse_cost_of_asking(estimate, &c->parameters))
@@ -294,6 +319,15 @@ static bool stands_in(const struct sparse_collective *c)
     return alike && !c->choice.settled && !c->choice.open && c->class->answer.grounds > 0;
 }
 
+/* Whether to run it once more without asking. Of a long vector's time an agreement is hardly a part; an encoded form is for such inputs, and
+ * one that stands in is not worth two calls. */
+static bool repeats(const struct sparse_collective *c)
+{
+    const struct sparse_choice *choice = &c->choice;
+    const bool encoded = choice->algorithm != SPARSE_LIBRARY && !choice->dense, alike = c->timed && c->class->same > 1;
+    return alike && sparse_trial_refuses(c->asking, choice->predicted) && (!encoded || choice->open || choice->settled);
+}
+
 /* Sets the choice; false when it is the library's own routine's turn, or nobody's. */
 static bool decide(struct sparse_collective *c)
 {
@@ -308,6 +342,7 @@ static bool decide(struct sparse_collective *c)
     choose(c, may_pass_on, &estimate);
     const bool lasts = may_pass_on || c->call.order == SPARSE_IN_TURN;
     if (lasts && !stands_in(c)) sparse_class_answer(c->class, may_pass_on ? answer_of(c) : sparse_ask);
+    if (may_pass_on && repeats(c)) sparse_unasked_repeat(&c->call, c->class, &c->choice, estimate.grain);
     return c->choice.algorithm != SPARSE_LIBRARY;
 }
 
@@ -406,6 +441,7 @@ static enum sparse_status go_on(struct sparse_collective *c)
             return SPARSE_NOT_OURS;
         }
     }
+    if (c->choice.algorithm == SPARSE_LIBRARY) return SPARSE_NOT_OURS;
     begin_lanes(c);
     STEP_AWAIT(run_lanes(c));
     STEP_END;

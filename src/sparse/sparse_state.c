@@ -69,7 +69,7 @@ bool sparse_class_looks(struct sparse_class *class, const struct sparse_paramete
 struct sparse_answer sparse_class_unasked(const struct sparse_class *class, const struct sparse_parameters *parameters)
 {
     if (class->alike >= parameters->patience) return class->answer;
-    return (struct sparse_answer){1, SPARSE_LIBRARY, false};
+    return (struct sparse_answer){.grounds = 1, .algorithm = SPARSE_LIBRARY};
 }
 
 bool sparse_class_passes(struct sparse_classes *classes, struct sparse_class *class, const struct sparse_parameters *parameters)
@@ -81,10 +81,21 @@ bool sparse_class_passes(struct sparse_classes *classes, struct sparse_class *cl
     return true;
 }
 
+static bool as_dense(const struct sparse_class *class, double density)
+{
+    return density * 2 >= class->sort.density && class->sort.density * 2 >= density;
+}
+
+bool sparse_class_repeated(struct sparse_class *class, struct sparse_sort sort)
+{
+    const bool alike = as_dense(class, sort.density);
+    if (!alike) class->same = 0;
+    return alike;
+}
+
 double sparse_class_seen(struct sparse_class *class, struct sparse_sort sort, bool waits, const struct sparse_parameters *parameters)
 {
-    bool thinner = sort.density * 2 < class->sort.density, denser = class->sort.density * 2 < sort.density;
-    if (thinner || denser || fabs(sort.growth - class->sort.growth) > OTHERWISE) class->same = 0;
+    if (!as_dense(class, sort.density) || fabs(sort.growth - class->sort.growth) > OTHERWISE) class->same = 0;
     if (class->same < UINT32_MAX) class->same++;
     class->sort = sort;
     double looks = class->same > parameters->patience ? 1.0 / period(class, true, parameters) : 1;
@@ -101,9 +112,9 @@ void sparse_class_looked(struct sparse_class *class, double came, double over, d
     class->left = now;
 }
 
-uint16_t sparse_class_dear(const struct sparse_class *class)
+uint32_t sparse_class_dear(const struct sparse_class *class)
 {
-    return (uint16_t)(class->found * SPARSE_DEAR);
+    return (uint32_t)(class->found * SPARSE_DEAR);
 }
 
 void sparse_class_answer(struct sparse_class *class, struct sparse_answer answer)

@@ -29,7 +29,7 @@ struct sparse_class {
     struct sparse_answer {
         unsigned grounds; /* 1: the inputs make no difference; others: as long as they stay as they are; 0: it holds for its call alone */
         enum sparse_algorithm algorithm;
-        bool dense;
+        bool dense, repeats; /* repeats: this call's alone, which is timed */
     } answer;          /* what runs in those */
 };
 
@@ -52,6 +52,13 @@ struct sparse_state {
     struct sparse_scratch scratch;
     struct sparse_class *unseen;     /* of the last blocking call, if it was left to the library's routine without a look */
     uint32_t unseen_shape;           /* which it had then */
+    struct sparse_repeat {
+        struct sparse_class *class;  /* of the last blocking call that asked, if the next one, of that shape, is to run the same */
+        uint32_t shape;
+        struct sparse_answer answer;
+        double grain;                /* struct sparse_estimate */
+        bool due;                    /* that is the next one */
+    } repeat;
     size_t ahead[SPARSE_UNORDERED]; /* bytes of vectors since ranks last waited for each other, by enum sparse_order */
     bool large; /* there has been a call for large pages */
     struct sparse_collective *spare; /* for a call that has no memory for its handle */
@@ -80,12 +87,15 @@ bool sparse_class_passes(struct sparse_classes *classes, struct sparse_class *cl
  * `waits`: half of it is a wait for others which these would have as well. */
 double sparse_class_seen(struct sparse_class *class, struct sparse_sort sort, bool waits, const struct sparse_parameters *parameters);
 
+/* What a call without a look had for inputs, as the next look says. Returns whether they were like those of the look before. */
+bool sparse_class_repeated(struct sparse_class *class, struct sparse_sort sort);
+
 /* A look, from when this rank came to it until it was over there; it is left at `now`, seconds of one clock. A look takes what a
  * call takes several times over where calls are short and a network is slow, and ranks that need not wait for each other in the calls do in a
  * look: they are the more seldom. The rank for which it is least counts, for which others wait (a Reduce's root, if nothing else is done). */
 void sparse_class_looked(struct sparse_class *class, double came, double over, double now);
 /* What this rank has found, for the agreement. */
-uint16_t sparse_class_dear(const struct sparse_class *class);
+uint32_t sparse_class_dear(const struct sparse_class *class);
 
 /* What a look has come to, of calls in one order. When it has come to the same a few times, the next calls run that without a look. */
 void sparse_class_answer(struct sparse_class *class, struct sparse_answer answer);

@@ -11,6 +11,7 @@ enum {
     WAITS = 4,         /* calls before dense forms are tried */
     OFTEN = 8,         /* every so many of the first calls the second best runs, if it is nearly as good */
     SETTLES = 32,      /* calls after a change in which the former best runs again ... */
+    SETTLES_TWICE = 16, /* ... where there is one more behind each that asks */
     SETTLES_SOON = 8,  /* ... where asking is a large part of them */
     CHANGES = 2,       /* of the best after which all calls ask for a while, and one more in PER_CHANGE of them */
     PER_CHANGE = 128,
@@ -228,8 +229,8 @@ static void change(struct sparse_trial *trial, int best)
 static uint32_t settles(const struct sparse_trial *trial, const struct sparse_contest *c)
 {
     static const double large = 0.125;
-    bool soon = c->asking > large * sparse_trial_expected(trial, trial->incumbent, c->cost[trial->incumbent]);
-    return soon ? SETTLES_SOON : SETTLES;
+    const double best = sparse_trial_expected(trial, trial->incumbent, c->cost[trial->incumbent]);
+    return c->asking > large * best ? SETTLES_SOON : sparse_trial_refuses(c->asking, best) ? SETTLES_TWICE : SETTLES;
 }
 
 /* Whether it is the former best's turn. A few calls that another program disturbed take the place of the best away from who has it, and
@@ -362,10 +363,26 @@ void sparse_trials_begin(struct sparse_trials *trials, struct sparse_trial *tria
     trials->times = (struct sparse_times){.asked = asked > 0 ? in_units(asked * 1e9) : 0};
 }
 
+void sparse_trials_repeat(struct sparse_trials *trials, double density, double now)
+{
+    trials->repeats = true;
+    trials->times.density = density;
+    trials->began = now;
+}
+
 void sparse_trials_end(struct sparse_trials *trials, double now)
 {
+    const uint32_t took = in_units((now - trials->began) * 1e7);
     trials->outside = false;
-    trials->times.took = in_units((now - trials->began) * 1e7);
+    if (trials->repeats) trials->times.again = took;
+    else trials->times.took = took;
+}
+
+static void add_time(struct sparse_contender *c, uint32_t took, double predicted)
+{
+    bool known = took > 0 && predicted > 0;
+    c->ratio[c->tried % SPARSE_TRIAL_RATIOS] = known ? (float)(took * 1e-7 / predicted) : 1; /* or it would be tried for ever */
+    c->tried++;
 }
 
 void sparse_trials_learn(struct sparse_trials *trials, struct sparse_times last)
@@ -373,13 +390,12 @@ void sparse_trials_learn(struct sparse_trials *trials, struct sparse_times last)
     struct sparse_trial *trial = trials->last;
     trials->last = NULL;
     trials->times = (struct sparse_times){0};
-    trials->outside = false;
+    trials->outside = trials->repeats = false;
     if (!trial) return;
     if (last.asked > 0) trials->asked[trials->asks++ % SPARSE_TRIAL_RATIOS] = last.asked * 1e-9;
     struct sparse_contender *c = &trial->contender[trials->contender];
-    bool known = last.took > 0 && trials->predicted > 0;
-    c->ratio[c->tried % SPARSE_TRIAL_RATIOS] = known ? (float)(last.took * 1e-7 / trials->predicted) : 1; /* or it would be tried for ever */
-    c->tried++;
+    add_time(c, last.took, trials->predicted);
+    if (last.again > 0) add_time(c, last.again, trials->predicted);
     trial->ran = trials->contender;
 }
 

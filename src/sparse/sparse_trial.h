@@ -68,6 +68,7 @@ struct sparse_trials {
     double predicted;
     double began;
     struct sparse_times times; /* of this rank */
+    bool repeats;  /* it is running again */
     bool outside;  /* the library's routine is running */
 };
 
@@ -90,9 +91,12 @@ bool sparse_trials_rehearse(const struct sparse_trials *trials);
  * was none. */
 void sparse_trials_begin(struct sparse_trials *trials, struct sparse_trial *trial, int contender, double predicted, double asked,
                          double now);
+/* The next call runs the same without asking, on an input of that density. */
+void sparse_trials_repeat(struct sparse_trials *trials, double density, double now);
 void sparse_trials_end(struct sparse_trials *trials, double now);
 
-/* What the last call took at the slowest rank. */
+/* What the last call took at the slowest rank. Behind an agreement ranks begin one behind the other, and without one as the program has them
+ * begin: of a call and its repetition the one counts that took less, since to wait for others only adds. */
 void sparse_trials_learn(struct sparse_trials *trials, struct sparse_times last);
 
 /* Seconds of an agreement: what the last ones took, or as predicted. */

@@ -2,6 +2,8 @@
 /* sparse_unasked.c: see sparse_unasked.h. */
 #include "sparse_unasked.h"
 
+static const struct sparse_answer the_library = {.grounds = 1, .algorithm = SPARSE_LIBRARY};
+
 bool sparse_state_passes(struct sparse_state *state, const struct sparse_parameters *parameters)
 {
     bool there = state->unseen && state->unseen->shape == state->unseen_shape;
@@ -51,11 +53,31 @@ static bool always_asks(const struct sparse_call *call, const struct sparse_clas
     return always(call) && !(call->parameters->dense && class->alike >= call->parameters->patience);
 }
 
+void sparse_unasked_repeat(const struct sparse_call *call, struct sparse_class *class, const struct sparse_choice *choice,
+                           double grain)
+{
+    const struct sparse_answer answer = {.algorithm = choice->algorithm, .dense = choice->dense, .repeats = true};
+    if (!call->blocking || !counts(call) || always(call)) return;
+    call->state->repeat = (struct sparse_repeat){class, class->shape, answer, grain, .due = true};
+}
+
+/* Whether a call is the one that was to come next. If it is another one, none is. */
+static bool repeats(const struct sparse_call *call, struct sparse_class *class)
+{
+    struct sparse_repeat *repeat = &call->state->repeat;
+    if (!call->blocking || call->state->trials.outside) return false; /* outside: what the library's routine calls */
+    const bool found = repeat->due && repeat->class == class && repeat->shape == class->shape;
+    repeat->due = false;
+    if (found) class->skipped++;
+    return found;
+}
+
 struct sparse_answer sparse_unasked(const struct sparse_call *call, size_t elements)
 {
     const struct sparse_parameters *parameters = call->parameters;
-    if (the_library_s(call, elements)) return (struct sparse_answer){1, SPARSE_LIBRARY, false};
+    if (the_library_s(call, elements)) return the_library;
     struct sparse_class *class = sparse_call_class(call, elements);
+    if (repeats(call, class)) return call->state->repeat.answer;
     if (always_asks(call, class) || !counts(call) || sparse_class_looks(class, parameters)) return sparse_ask;
     const struct sparse_answer answer = sparse_class_unasked(class, parameters);
     if (call->blocking && answer.algorithm == SPARSE_LIBRARY) {

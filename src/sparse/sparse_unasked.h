@@ -11,9 +11,13 @@ size_t sparse_call_elements(const struct sparse_call *call);
 struct sparse_class *sparse_call_class(const struct sparse_call *call, size_t elements);
 
 /* The ranks have to ask each other. */
-static const struct sparse_answer sparse_ask = {0, SPARSE_ALGORITHMS, false};
+static const struct sparse_answer sparse_ask = {.algorithm = SPARSE_ALGORITHMS};
 
 /* Who runs it, or sparse_ask. Counts: once for each call. */
 struct sparse_answer sparse_unasked(const struct sparse_call *call, size_t elements);
+
+/* The next blocking call, if it is of the shape, is to run the same without asking, and to be timed. The same on all ranks. */
+void sparse_unasked_repeat(const struct sparse_call *call, struct sparse_class *class, const struct sparse_choice *choice,
+                           double grain);
 
 #endif

@@ -108,7 +108,7 @@ static void test_confirmed_now_and_then(void **state)
     assert_true(confirmed > 0);
 }
 
-enum { RANKS = 32, PER_NODE = 8, AGREEMENT = 2 * 48 };
+enum { RANKS = 32, PER_NODE = 8, AGREEMENT = 2 * 64 };
 
 /* Bytes into the busiest of four nodes of eight ranks, but for the agreement. */
 static uint64_t into_a_node(enum sparse_algorithm algorithm)

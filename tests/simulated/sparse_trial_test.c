@@ -328,7 +328,7 @@ static void test_one_sort_of_inputs(void **state)
     for (int i = 0; i < 5; i++) {
         struct sim_trial t = sim_trial_of(SPARSE_ALLREDUCE_HALVING, 4, 16384);
         struct sparse_state **states = sim_states_create(t.ranks);
-        int unseen = 0, sorts = 0;
+        uint32_t unseen = 0, most = 0, calls = 0;
         t.parameters.algorithm = SPARSE_LIBRARY;
         t.parameters.rates.latency_network = t.sim.latency = 1e-4;
         t.parameters.rates.bandwidth_network = t.sim.bandwidth = 125e6;
@@ -340,8 +340,11 @@ static void test_one_sort_of_inputs(void **state)
             assert_true(sim_trial_run(&t, states, &report));
             unseen += report.done == t.ranks && report.outcome[0].agreed < 0;
         }
-        for (int k = 0; k < SPARSE_TRIALS; k++) sorts += states[0]->trials.trial[k].used > 0;
-        assert_int_equal(sorts, 1);
+        for (const struct sparse_trial *trial = states[0]->trials.trial; trial < states[0]->trials.trial + SPARSE_TRIALS; trial++) {
+            calls += trial->calls;
+            if (trial->calls > most) most = trial->calls;
+        }
+        assert_in_range(calls - most, 0, 1); /* one in some hundred samples has twice as many or half as many as the others */
         assert_true(unseen > 80);
         sim_states_destroy(states, t.ranks);
     }
