@@ -126,7 +126,7 @@ static void step_loop(struct kernels *k)
 
 static void step_sample(struct kernels *k)
 {
-    k->sink = (uint64_t)(1000 * sparse_sample(k->layout.operator, k->vector[0], k->layout.count, 64));
+    k->sink = (uint64_t)(1000 * sparse_sample(k->layout.operator, k->vector[0], k->layout.count, 64, NULL));
 }
 
 static const struct {

@@ -10,6 +10,7 @@
 
 #include "sparse_step.h"
 
+_Static_assert(sizeof(struct sparse_terms) == 64, "as the cost of asking says");
 #define MAGIC UINT64_C(0x4c53503353504c33) /* "LSP3", twice */
 
 static uint64_t pair(uint32_t high, uint32_t low)

@@ -35,6 +35,7 @@ enum {
     SPARSE_STALE = 4,  /* has had nothing to learn from for a while */
     SPARSE_VOID = 8,   /* has had a damaged message, or heard of one */
     SPARSE_BUSY = 16,  /* an earlier call in turn is under way there */
+    SPARSE_SPREAD = 32, /* its vector is not zeros but for its own share, or may not be taken for such */
 };
 
 /* A checksum that begins with a number of our own. Ranks that took different numbers for agreed ones would choose different algorithms:

@@ -75,9 +75,16 @@ void sparse_pile(const struct sparse_layout *layout, const void *base, size_t *a
 size_t sparse_merge(const struct sparse_layout *layout, size_t first, size_t blocks, const void *left, const void *right,
                     bool force_dense, void *out, struct sparse_tally *tally);
 
+/* A rank's elements of a vector, and whether there is nothing but zeros elsewhere. */
+struct sparse_share {
+    size_t from, to;
+    bool alone;
+};
+
 /* Share of elements that differ from their surroundings' most common value, from `lines` cache lines spread over the vector by a
- * fixed pattern; 1 for an empty vector. A guess: it costs `lines` cache misses. */
-double sparse_sample(const struct sparse_operator *operator, const void *dense, size_t count, unsigned lines);
+ * fixed pattern; 1 for an empty vector. A guess: it costs `lines` cache misses. Where `share` is not NULL share->alone becomes false if one of
+ * the lines shows that it is, or the vector is too short to say. */
+double sparse_sample(const struct sparse_operator *operator, const void *dense, size_t count, unsigned lines, struct sparse_share *share);
 
 /* The instruction set in use ("generic", "avx2", "avx512", "neon"), chosen once from the CPU or LUCID_SIMD. */
 const char *sparse_simd(void);

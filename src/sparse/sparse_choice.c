@@ -8,13 +8,23 @@
 
 /* Without anything learned, inputs are taken for independent. */
 #define INDEPENDENT 1.0
+#define DISJOINT 1.5
 
 static const struct range { enum sparse_algorithm first, last; } ranges[SPARSE_KINDS] = {
     [SPARSE_REDUCE] = {SPARSE_REDUCE_BINOMIAL, SPARSE_REDUCE_LEADERS},
-    [SPARSE_ALLREDUCE] = {SPARSE_ALLREDUCE_DOUBLING, SPARSE_ALLREDUCE_LEADERS},
+    [SPARSE_ALLREDUCE] = {SPARSE_ALLREDUCE_DOUBLING, SPARSE_ALLREDUCE_SHARES},
     [SPARSE_REDUCE_SCATTER] = {SPARSE_SCATTER_HALVING, SPARSE_SCATTER_PAIRWISE},
     [SPARSE_SCAN] = {SPARSE_SCAN_DOUBLING, SPARSE_SCAN_CHAIN},
     [SPARSE_EXSCAN] = {SPARSE_SCAN_DOUBLING, SPARSE_SCAN_CHAIN}};
+
+/* Who fills nothing but its share says how unions grow. */
+static void see_shares(struct sparse_estimate *e)
+{
+    e->growth = DISJOINT;
+    e->per_exception = (double)e->size;
+    e->learned = true;
+    e->stale = false;
+}
 
 struct sparse_estimate sparse_choice_estimate(const struct sparse_call *call, const struct sparse_parameters *parameters,
                                               size_t elements, const struct sparse_terms *terms)
@@ -32,6 +42,8 @@ struct sparse_estimate sparse_choice_estimate(const struct sparse_call *call, co
         e.growth = (double)terms->growth / 0x1p20 / terms->observed;
         e.per_exception = (double)terms->per_exception / 0x1p20 / terms->observed;
     }
+    e.shares = !(terms->flags & SPARSE_SPREAD) && e.density * e.ranks >= 0.5;
+    if (e.shares) see_shares(&e);
     return e;
 }
 
@@ -47,7 +59,8 @@ struct sparse_sort sparse_choice_sort(const struct sparse_estimate *estimate)
  * calls, gains less than that call takes longer. */
 static bool shows_nothing(enum sparse_algorithm algorithm, int ranks)
 {
-    bool merges = algorithm != SPARSE_REDUCE_DIRECT && algorithm != SPARSE_ALLREDUCE_RING && algorithm != SPARSE_SCATTER_PAIRWISE;
+    bool merges = algorithm != SPARSE_REDUCE_DIRECT && algorithm != SPARSE_ALLREDUCE_RING && algorithm != SPARSE_SCATTER_PAIRWISE &&
+                  algorithm != SPARSE_ALLREDUCE_SHARES;
     return !merges && ranks > 2;
 }
 

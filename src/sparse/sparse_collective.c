@@ -2,7 +2,6 @@
 /* One reduction from its description to its result: look, agree, choose, then the slices through the algorithm. */
 #include "sparse_collective.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,12 +70,6 @@ void sparse_state_destroy(struct sparse_state *state)
     free(state);
 }
 
-void sparse_state_passed(struct sparse_state *state, const struct sparse_parameters *parameters, unsigned ticket)
-{
-    if (ticket > 0) sparse_turns_end(state->turns.memory, ticket, parameters->clock());
-    else if (state->trials.outside) sparse_trials_end(&state->trials, parameters->clock());
-}
-
 static void *take_memory(const struct sparse_parameters *parameters, size_t bytes)
 {
     return parameters->allocate ? parameters->allocate(parameters->memory_context, bytes) : malloc(bytes);
@@ -136,10 +129,10 @@ static bool make_room(struct sparse_collective *c)
     return c->memory != NULL;
 }
 
-static uint32_t flags_of(const struct sparse_collective *c, bool room, bool busy)
+static uint32_t flags_of(const struct sparse_collective *c, bool room, bool busy, bool alone)
 {
     const int stays = c->call.may_pass_on ? 0 : SPARSE_STAYS, stale = sparse_class_stale(c->class) ? SPARSE_STALE : 0;
-    return (uint32_t)((room ? 0 : SPARSE_CANNOT) | stays | stale | (busy ? SPARSE_BUSY : 0));
+    return (uint32_t)((room ? 0 : SPARSE_CANNOT) | stays | stale | (busy ? SPARSE_BUSY : 0) | (alone ? 0 : SPARSE_SPREAD));
 }
 
 static int per_node(const struct sparse_collective *c)
@@ -156,6 +149,16 @@ static bool take_turn(struct sparse_collective *c)
     const bool busy = turns->running > 0;
     c->ticket = sparse_turns_begin(turns);
     return busy;
+}
+
+/* Blocking calls alone: what one of them finds out all ranks know before the next. */
+static struct sparse_share share_of(const struct sparse_collective *c)
+{
+    const struct sparse_call *call = &c->call;
+    struct sparse_share share = sparse_share_of(c->elements, call->transport->rank, call->transport->size);
+    const bool may = call->kind == SPARSE_ALLREDUCE && sparse_may_share(&call->operator, c->elements, call->transport->size);
+    share.alone = may && call->blocking && c->plan.slices == 1 && !c->class->spread;
+    return share;
 }
 
 static struct sparse_times last_times(const struct sparse_collective *c)
@@ -178,8 +181,9 @@ static void begin_asking(struct sparse_collective *c)
     if (call->order != SPARSE_UNORDERED) call->state->ahead[call->order] = 0;
     if (c->timed) c->came = c->parameters.clock();
     c->prepared = -c->came;
-    c->sampled = sparse_sample(&call->operator, call->input, c->elements, c->parameters.sample_lines);
-    sparse_agree_init(&c->agreement, call->transport, per_node(c), call->tag, &c->record, flags_of(c, room, busy),
+    struct sparse_share share = share_of(c);
+    c->sampled = sparse_sample(&call->operator, call->input, c->elements, c->parameters.sample_lines, share.alone ? &share : NULL);
+    sparse_agree_init(&c->agreement, call->transport, per_node(c), call->tag, &c->record, flags_of(c, room, busy, share.alone),
                       sparse_class_dear(c->class), last_times(c), c->sampled, c->class->observed ? &c->class->learned : NULL);
     if (c->rehearses) c->prepared += c->parameters.clock();
 }
@@ -193,7 +197,7 @@ static void begin_unasked(struct sparse_collective *c, const struct sparse_answe
     c->choice = (struct sparse_choice){.algorithm = known->algorithm, .dense = known->dense};
     c->timed = known->repeats;
     if (c->timed) {
-        double density = sparse_sample(&c->call.operator, c->call.input, c->elements, c->parameters.sample_lines);
+        double density = sparse_sample(&c->call.operator, c->call.input, c->elements, c->parameters.sample_lines, NULL);
         sparse_trials_repeat(trials, density, c->parameters.clock());
     }
     if (known->algorithm == SPARSE_LIBRARY) {
@@ -242,26 +246,12 @@ static bool shows(struct sparse_collective *c)
     return looks == 2 && dense && free;
 }
 
-/* Of other inputs than those that were looked at a repetition says nothing. */
-static struct sparse_times agreed_times(const struct sparse_collective *c, const struct sparse_estimate *estimate)
-{
-    const struct sparse_terms *terms = &c->agreement.terms;
-    const struct sparse_repeat *repeat = &c->call.state->repeat;
-    struct sparse_times last = {terms->took, terms->asked, terms->again, (double)terms->repeated / 0x1p32 / terms->ranks};
-    struct sparse_estimate then = *estimate;
-    then.grain = repeat->grain;
-    then.density = fmax(last.density, then.grain);
-    const bool there = last.again > 0 && repeat->class && repeat->class->shape == repeat->shape;
-    if (!there || !sparse_class_repeated(repeat->class, sparse_choice_sort(&then))) last.again = 0;
-    return last;
-}
-
 /* What the last call took; the trials that this one belongs to, and whether it is timed. */
 static struct sparse_trials *learn_times(struct sparse_collective *c, const struct sparse_estimate *estimate)
 {
     struct sparse_state *state = c->call.state;
     const struct sparse_terms *terms = &c->agreement.terms;
-    const struct sparse_times last = agreed_times(c, estimate);
+    const struct sparse_times last = sparse_unasked_times(state, terms, estimate);
     if (c->ticket > 0) {
         struct sparse_turns *turns = state->turns.memory;
         c->timed = sparse_turns_learn(turns, terms->flags & SPARSE_BUSY, c->unseen, last);
@@ -367,6 +357,20 @@ static void begin_lanes(struct sparse_collective *c)
     }
 }
 
+/* False: the ring is to run, or what has been chosen. */
+static bool begin_shares(struct sparse_collective *c)
+{
+    if (c->choice.algorithm != SPARSE_ALLREDUCE_SHARES) return false;
+    struct sparse_slice *lane = &c->lane[0];
+    const bool may = sparse_may_share(&c->call.operator, c->elements, c->call.transport->size);
+    if (!may || c->choice.dense || c->plan.slices > 1) c->choice.algorithm = SPARSE_ALLREDUCE_RING;
+    if (c->choice.algorithm == SPARSE_ALLREDUCE_RING) return false;
+    sparse_plan_lane(&c->plan, c->choice.algorithm, 1, c->memory, lane);
+    lane->record = &c->record;
+    lane->tag = c->call.tag + 1;
+    return true;
+}
+
 /* The slices of one lane, one behind the other: every rank sends and receives those of one tag in the same order. */
 static enum sparse_status run_lane(struct sparse_collective *c, size_t i)
 {
@@ -442,6 +446,15 @@ static enum sparse_status go_on(struct sparse_collective *c)
         }
     }
     if (c->choice.algorithm == SPARSE_LIBRARY) return SPARSE_NOT_OURS;
+    if (begin_shares(c)) {
+        STEP_AWAIT(sparse_allreduce_shares(&c->lane[0]));
+        if (c->lane[0].shared) STEP_RETURN;
+        c->choice.algorithm = SPARSE_ALLREDUCE_RING;
+        if (c->call.blocking) {
+            sparse_class_spread(c->class);
+            c->call.state->repeat.due = false;
+        }
+    }
     begin_lanes(c);
     STEP_AWAIT(run_lanes(c));
     STEP_END;

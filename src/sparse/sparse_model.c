@@ -16,7 +16,7 @@
 
 static const char *const names[SPARSE_ALGORITHMS] = {
     "library", "reduce_binomial", "reduce_halving", "reduce_direct", "reduce_chain", "reduce_leaders",
-    "allreduce_doubling", "allreduce_halving", "allreduce_ring", "allreduce_leaders", "scatter_halving", "scatter_pairwise", "scan_doubling",
+    "allreduce_doubling", "allreduce_halving", "allreduce_ring", "allreduce_leaders", "allreduce_shares", "scatter_halving", "scatter_pairwise", "scan_doubling",
     "scan_chain"};
 
 const char *sparse_algorithm_name(enum sparse_algorithm algorithm)
@@ -317,6 +317,22 @@ static void along_leaders(struct costs *c)
     merge(c, c->elements, c->estimate->ranks / 2.0);
 }
 
+/* On one node: between nodes each rank of one would receive all of the others' shares. */
+static void sharing(struct costs *c)
+{
+    const int p = c->estimate->ranks;
+    const double share = bytes_of(c) / p;
+    if (c->dense || !c->estimate->shares || !sparse_near(c->rates, p)) {
+        c->latency = INFINITY;
+        return;
+    }
+    if (sparse_ring_doubles(p))
+        for (int distance = 1; distance < p; distance *= 2) message(c, distance, distance * share);
+    else
+        for (int k = 1; k < p; k++) message(c, 1, share);
+    write_out(c, 2 * c->elements / p);
+}
+
 static void cost_of(struct costs *c, enum sparse_algorithm algorithm)
 {
     double n = c->elements, p = c->estimate->ranks;
@@ -330,6 +346,7 @@ static void cost_of(struct costs *c, enum sparse_algorithm algorithm)
     case SPARSE_ALLREDUCE_HALVING: halving(c), gathering(c), write_out(c, n), handing_back(c, n); break;
     case SPARSE_ALLREDUCE_RING: gathering_vectors(c, n), write_out(c, n); break;
     case SPARSE_ALLREDUCE_LEADERS: over_leaders(c), write_out(c, n); break;
+    case SPARSE_ALLREDUCE_SHARES: sharing(c); break;
     case SPARSE_SCATTER_HALVING: halving(c), write_out(c, n / p), handing_back(c, n / p); break;
     case SPARSE_SCATTER_PAIRWISE: directly(c, n / p, false), write_out(c, n / p); break;
     case SPARSE_SCAN_DOUBLING: doubling(c, 2), write_out(c, n); break;
@@ -380,7 +397,7 @@ static double library(enum sparse_algorithm like, const struct sparse_estimate *
         [SPARSE_SCATTER_HALVING] = {SPARSE_SCATTER_HALVING, SPARSE_SCATTER_PAIRWISE},
         [SPARSE_SCAN_DOUBLING] = {SPARSE_SCAN_DOUBLING, SPARSE_SCAN_DOUBLING}};
     enum sparse_algorithm family = like <= SPARSE_REDUCE_LEADERS      ? SPARSE_REDUCE_BINOMIAL
-                                   : like <= SPARSE_ALLREDUCE_LEADERS ? SPARSE_ALLREDUCE_DOUBLING
+                                   : like <= SPARSE_ALLREDUCE_SHARES  ? SPARSE_ALLREDUCE_DOUBLING
                                    : like <= SPARSE_SCATTER_PAIRWISE  ? SPARSE_SCATTER_HALVING
                                                                       : SPARSE_SCAN_DOUBLING;
     const double good = fmin(seconds(dense[family][0], true, true, e, parameters), seconds(dense[family][1], true, true, e, parameters));
@@ -403,6 +420,7 @@ int sparse_agreement_per_node(const struct sparse_rates *rates, int ranks)
     return pays && sparse_nodes_matter(ranks, rates->ranks_per_node) ? rates->ranks_per_node : 1;
 }
 
+enum { TERMS = 64 }; /* bytes: struct sparse_terms */
 double sparse_cost_of_asking(const struct sparse_estimate *e, const struct sparse_parameters *parameters)
 {
     struct costs c = {.estimate = e, .rates = &parameters->rates, .cube = 1};
@@ -410,12 +428,12 @@ double sparse_cost_of_asking(const struct sparse_estimate *e, const struct spars
     if (per_node > 1) {
         const int nodes = (e->ranks + per_node - 1) / per_node;
         for (int k = 1; k < per_node; k *= 2)
-            for (int way = 0; way < 2; way++) message(&c, k, 48);
-        for (; c.cube <= nodes / 2; c.cube *= 2) between(&c, 48);
-        for (int fold = 0; fold < 2 && c.cube < nodes; fold++) between(&c, 48);
+            for (int way = 0; way < 2; way++) message(&c, k, TERMS);
+        for (; c.cube <= nodes / 2; c.cube *= 2) between(&c, TERMS);
+        for (int fold = 0; fold < 2 && c.cube < nodes; fold++) between(&c, TERMS);
         return c.latency + c.wire;
     }
-    for (; c.cube <= e->ranks / 2; c.cube *= 2) message(&c, c.cube, 48);
-    for (int fold = 0; fold < 2 && c.cube < e->ranks; fold++) message(&c, 1, 48);
+    for (; c.cube <= e->ranks / 2; c.cube *= 2) message(&c, c.cube, TERMS);
+    for (int fold = 0; fold < 2 && c.cube < e->ranks; fold++) message(&c, 1, TERMS);
     return c.latency + c.wire;
 }

@@ -19,6 +19,7 @@ enum sparse_algorithm {
     SPARSE_ALLREDUCE_HALVING,
     SPARSE_ALLREDUCE_RING,
     SPARSE_ALLREDUCE_LEADERS,
+    SPARSE_ALLREDUCE_SHARES,
     SPARSE_SCATTER_HALVING,
     SPARSE_SCATTER_PAIRWISE,
     SPARSE_SCAN_DOUBLING,      /* Scan and Exscan */
@@ -97,6 +98,7 @@ struct sparse_estimate {
     double per_exception;
     bool learned;          /* growth and per_exception come from earlier calls */
     bool stale;            /* ... and should be looked at again */
+    bool shares;           /* every rank has zeros but in its own share (sparse_allreduce_shares.c), as far as has been seen */
     struct sparse_library library;
 };
 

@@ -166,6 +166,7 @@ void sparse_plan_lane(const struct sparse_plan *plan, enum sparse_algorithm algo
     lane->input = call->input;
     lane->output = call->output;
     lane->root = call->root;
+    lane->elements = plan->elements;
     lane->past = plan->elements * call->operator.size >= call->parameters->past_bytes;
     lane->exclusive = call->kind == SPARSE_EXSCAN;
     sparse_fold_init(&lane->fold, call->transport->rank, call->transport->size, rooted ? call->root : -1, 1);

@@ -74,13 +74,23 @@ static size_t differing(const struct sparse_operator *operator, const unsigned c
     return most > 1 ? 2 * each - most : 2 * each;
 }
 
-double sparse_sample(const struct sparse_operator *operator, const void *dense, size_t count, unsigned lines)
+/* A line of `each` elements, of which the first is number `at`. */
+static void look_around(struct sparse_share *share, const unsigned char *line, size_t at, size_t each, size_t size)
+{
+    unsigned char some = 0;
+    if (!share || (at < share->to && at + each > share->from)) return;
+    for (size_t i = 0; i < each * size; i++) some |= line[i];
+    share->alone &= some == 0;
+}
+
+double sparse_sample(const struct sparse_operator *operator, const void *dense, size_t count, unsigned lines, struct sparse_share *share)
 {
     size_t size = operator->size, each = LINE / size, differ = 0, looked = 0;
     if (each < 2) each = 2;
     if (each > SPARSE_SAMPLES / 2) each = SPARSE_SAMPLES / 2;
     if (count == 0) return 1;
     if (count < 4 * each) {
+        if (share) share->alone = false;
         unsigned char background[SPARSE_MAX_SIZE];
         size_t most = sparse_background(operator, dense, count, background);
         size_t of = count < SPARSE_SAMPLES ? count : SPARSE_SAMPLES;
@@ -90,8 +100,10 @@ double sparse_sample(const struct sparse_operator *operator, const void *dense, 
     if (pairs > count / (4 * each)) pairs = count / (4 * each);
     size_t part = count / pairs, near = part < 32768 ? part : 32768; /* a pair lies within a block */
     for (size_t i = 0; i < pairs; i++) {
-        const unsigned char *a = (const unsigned char *)dense + (i * part + spread(i, part - near + 1)) * size;
-        size_t apart = each + spread(i + 1, near - 2 * each + 1);
+        size_t at = i * part + spread(i, part - near + 1), apart = each + spread(i + 1, near - 2 * each + 1);
+        const unsigned char *a = (const unsigned char *)dense + at * size;
+        look_around(share, a, at, each, size);
+        look_around(share, a + apart * size, at + apart, each, size);
         differ += differing(operator, a, a + apart * size, each);
         looked += 2 * each;
     }

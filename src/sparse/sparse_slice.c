@@ -249,7 +249,7 @@ static void broken(struct sparse_slice *s, int code, int peer)
 }
 
 /* `bound`: the most bytes that the message may have; 0: it is not sent. */
-static void send_bytes(struct sparse_slice *s, int index, const char *memory, size_t bytes, size_t bound, int peer)
+void sparse_send_bytes(struct sparse_slice *s, int index, const char *memory, size_t bytes, size_t bound, int peer)
 {
     struct sparse_slot *slot = &s->slot[index];
     *slot = (struct sparse_slot){.peer = peer};
@@ -269,15 +269,15 @@ void sparse_send(struct sparse_slice *s, int index, const struct sparse_run *run
 {
     size_t bytes = 0, at = 0;
     if (!sparse_failed(s)) at = message_of(s, run, span, &bytes);
-    send_bytes(s, index, bytes > 0 ? run->base + at : run->base, bytes, sparse_span_bound(s, span), peer);
+    sparse_send_bytes(s, index, bytes > 0 ? run->base + at : run->base, bytes, sparse_span_bound(s, span), peer);
 }
 
 void sparse_send_vectors(struct sparse_slice *s, int index, const char *memory, size_t bytes, int vectors, int peer)
 {
-    send_bytes(s, index, memory, sparse_failed(s) ? 0 : bytes, (size_t)vectors * sparse_span_bound(s, sparse_all(s)), peer);
+    sparse_send_bytes(s, index, memory, sparse_failed(s) ? 0 : bytes, (size_t)vectors * sparse_span_bound(s, sparse_all(s)), peer);
 }
 
-static void receive_bytes(struct sparse_slice *s, int index, char *memory, size_t bound, int peer)
+void sparse_receive_bytes(struct sparse_slice *s, int index, char *memory, size_t bound, int peer)
 {
     struct sparse_slot *slot = &s->slot[index];
     *slot = (struct sparse_slot){.peer = peer, .receives = true};
@@ -289,12 +289,22 @@ static void receive_bytes(struct sparse_slice *s, int index, char *memory, size_
 
 void sparse_receive(struct sparse_slice *s, int index, char *memory, struct sparse_span span, int peer)
 {
-    receive_bytes(s, index, memory, sparse_span_bound(s, span), peer);
+    sparse_receive_bytes(s, index, memory, sparse_span_bound(s, span), peer);
 }
 
 void sparse_receive_vectors(struct sparse_slice *s, int index, char *memory, int vectors, int peer)
 {
-    receive_bytes(s, index, memory, (size_t)vectors * sparse_span_bound(s, sparse_all(s)), peer);
+    sparse_receive_bytes(s, index, memory, (size_t)vectors * sparse_span_bound(s, sparse_all(s)), peer);
+}
+
+size_t sparse_received_bytes(const struct sparse_slice *s, int index)
+{
+    return s->slot[index].bytes;
+}
+
+void sparse_damaged(struct sparse_slice *s, int index)
+{
+    fail(s, s->slot[index].bytes > 0 ? SPARSE_CORRUPT : SPARSE_PEER_FAILED, s->slot[index].peer);
 }
 
 enum sparse_status sparse_wait_slot(struct sparse_slice *s, int index)
@@ -349,9 +359,9 @@ static void swap_bytes(struct sparse_slice *s, int slot, const char *given, size
                        int peer)
 {
     const bool first = bytes >= SPARSE_SEND_FIRST && !sparse_same_node(&s->nodes, s->transport->rank, peer);
-    if (first) send_bytes(s, slot, given, bytes, given_bound, peer);
-    receive_bytes(s, 0, taken, taken_bound, peer);
-    if (!first) send_bytes(s, slot, given, bytes, given_bound, peer);
+    if (first) sparse_send_bytes(s, slot, given, bytes, given_bound, peer);
+    sparse_receive_bytes(s, 0, taken, taken_bound, peer);
+    if (!first) sparse_send_bytes(s, slot, given, bytes, given_bound, peer);
 }
 
 void sparse_swap(struct sparse_slice *s, int slot, const struct sparse_run *run, struct sparse_span give, char *memory,
@@ -376,12 +386,12 @@ static bool confirmed(const struct sparse_slice *s, int peer)
 
 void sparse_confirm(struct sparse_slice *s, int index, int peer)
 {
-    if (confirmed(s, peer)) send_bytes(s, index, s->area[3], 0, 1, peer);
+    if (confirmed(s, peer)) sparse_send_bytes(s, index, s->area[3], 0, 1, peer);
 }
 
 void sparse_await_confirmation(struct sparse_slice *s, int index, int peer)
 {
-    if (confirmed(s, peer)) receive_bytes(s, index, s->area[3], 1, peer);
+    if (confirmed(s, peer)) sparse_receive_bytes(s, index, s->area[3], 1, peer);
 }
 
 void sparse_exchange(struct sparse_slice *s, struct sparse_span give, struct sparse_span take, int peer)

@@ -67,13 +67,15 @@ struct sparse_slice {
     size_t *first;                    /* positions + 1: their parts */
     size_t *from, *count;             /* elements before a part in the vector, and in it */
     struct sparse_layout *layout;     /* of a part */
-    size_t own;                       /* this rank's part of a Reduce_scatter */
+    size_t own;                       /* this rank's part of a Reduce_scatter; where its share lies in s->all (sparse_allreduce_shares.c) */
     size_t shift;                     /* elements by which the output lies before the input (Reduce_scatter) */
     /* The algorithm's. */
     int resume, middle, inner, k;
     size_t base, extent;              /* positions held */
     struct sparse_run *acc, *in, *out, *all;
-    bool started;
+    bool started;                     /* ... of shares: this rank fills its own only */
+    bool shared;                      /* ... and so does everyone, as far as is known */
+    size_t elements;                  /* of the whole vector */
     struct sparse_slot slot[SPARSE_SLOTS];
 };
 
@@ -127,6 +129,13 @@ void sparse_swap(struct sparse_slice *s, int slot, const struct sparse_run *run,
                  struct sparse_span take, int peer);
 void sparse_swap_vectors(struct sparse_slice *s, int slot, const char *memory, size_t bytes, char *into, int vectors, int peer);
 
+/* The same of bytes that are no vectors; `bound`: what counts as sent by a dense form. */
+void sparse_send_bytes(struct sparse_slice *s, int slot, const char *memory, size_t bytes, size_t bound, int peer);
+void sparse_receive_bytes(struct sparse_slice *s, int slot, char *memory, size_t bytes, int peer);
+size_t sparse_received_bytes(const struct sparse_slice *s, int slot);
+/* What the slot received is not to be used. */
+void sparse_damaged(struct sparse_slice *s, int slot);
+
 /* Where all messages go one way, a rank that need not wait for others could be any number of calls ahead of them, and what it has sent would
  * fill their memory, if it goes at once. So, unless they have agreed in this call, now and then (sparse_state_runs_ahead) who takes the last
  * slice of a lane says so to its sender on another node, who waits for that. */
@@ -175,6 +184,11 @@ enum sparse_status sparse_climb(struct sparse_slice *s);
 void sparse_chain_listen(struct sparse_slice *s);
 enum sparse_status sparse_chain_pass(struct sparse_slice *s);
 
+/* As far as is known it is alone. */
+struct sparse_share sparse_share_of(size_t elements, int rank, int ranks);
+/* Whether there can be shares. */
+bool sparse_may_share(const struct sparse_operator *operator, size_t elements, int ranks);
+
 /* All positions in the order in which this rank's place collects them. */
 struct sparse_span sparse_collected(const struct sparse_slice *s);
 
@@ -191,6 +205,8 @@ enum sparse_status sparse_allreduce_doubling(struct sparse_slice *s);
 enum sparse_status sparse_allreduce_halving(struct sparse_slice *s);
 enum sparse_status sparse_allreduce_ring(struct sparse_slice *s);
 enum sparse_status sparse_allreduce_leaders(struct sparse_slice *s);
+/* s->shared: it has a result; else the ring is to follow. */
+enum sparse_status sparse_allreduce_shares(struct sparse_slice *s);
 enum sparse_status sparse_scatter_halving(struct sparse_slice *s);
 enum sparse_status sparse_scatter_pairwise(struct sparse_slice *s);
 enum sparse_status sparse_scan_doubling(struct sparse_slice *s);

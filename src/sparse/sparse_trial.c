@@ -7,11 +7,12 @@
 enum {
     ROUNDS = 2,        /* a contender's calls before it is judged: the better one counts */
     CLOSE_ROUNDS = 4,  /* where several are nearly as good: each of the first two may have been disturbed */
+    CLOSE_TWICE = 3,   /* ... where there is one more behind each that asks */
     REHEARSALS = 6,    /* agreements that are measured, of AGAIN calls */
     WAITS = 4,         /* calls before dense forms are tried */
     OFTEN = 8,         /* every so many of the first calls the second best runs, if it is nearly as good */
     SETTLES = 32,      /* calls after a change in which the former best runs again ... */
-    SETTLES_TWICE = 16, /* ... where there is one more behind each that asks */
+    SETTLES_TWICE = 8, /* ... where there is one more behind each that asks */
     SETTLES_SOON = 8,  /* ... where asking is a large part of them */
     CHANGES = 2,       /* of the best after which all calls ask for a while, and one more in PER_CHANGE of them */
     PER_CHANGE = 128,
@@ -156,7 +157,7 @@ static double close_to_best(const struct sparse_trial *trial, const struct spars
 static uint32_t rounds(const struct sparse_trial *trial, const struct sparse_contest *c, int i, double close)
 {
     if (trial->contender[i].tried < ROUNDS || expected_with(trial, c, i) >= close) return ROUNDS;
-    return CLOSE_ROUNDS + (i == 0 ? WAITS : 0);
+    return trial->twice ? CLOSE_TWICE + (i == 0 ? WAITS / 2 : 0) : CLOSE_ROUNDS + (i == 0 ? WAITS : 0);
 }
 
 /* Who is still to be tried: the one with fewest calls, then the one that is predicted to be quickest. -1: nobody. */
@@ -230,7 +231,7 @@ static uint32_t settles(const struct sparse_trial *trial, const struct sparse_co
 {
     static const double large = 0.125;
     const double best = sparse_trial_expected(trial, trial->incumbent, c->cost[trial->incumbent]);
-    return c->asking > large * best ? SETTLES_SOON : sparse_trial_refuses(c->asking, best) ? SETTLES_TWICE : SETTLES;
+    return c->asking > large * best ? SETTLES_SOON : trial->twice ? SETTLES_TWICE : SETTLES;
 }
 
 /* Whether it is the former best's turn. A few calls that another program disturbed take the place of the best away from who has it, and
@@ -378,13 +379,6 @@ void sparse_trials_end(struct sparse_trials *trials, double now)
     else trials->times.took = took;
 }
 
-static void add_time(struct sparse_contender *c, uint32_t took, double predicted)
-{
-    bool known = took > 0 && predicted > 0;
-    c->ratio[c->tried % SPARSE_TRIAL_RATIOS] = known ? (float)(took * 1e-7 / predicted) : 1; /* or it would be tried for ever */
-    c->tried++;
-}
-
 void sparse_trials_learn(struct sparse_trials *trials, struct sparse_times last)
 {
     struct sparse_trial *trial = trials->last;
@@ -394,8 +388,11 @@ void sparse_trials_learn(struct sparse_trials *trials, struct sparse_times last)
     if (!trial) return;
     if (last.asked > 0) trials->asked[trials->asks++ % SPARSE_TRIAL_RATIOS] = last.asked * 1e-9;
     struct sparse_contender *c = &trial->contender[trials->contender];
-    add_time(c, last.took, trials->predicted);
-    if (last.again > 0) add_time(c, last.again, trials->predicted);
+    trial->twice = last.again > 0;
+    const uint32_t took = trial->twice && last.again < last.took ? last.again : last.took;
+    const bool known = took > 0 && trials->predicted > 0;
+    c->ratio[c->tried % SPARSE_TRIAL_RATIOS] = known ? (float)(took * 1e-7 / trials->predicted) : 1; /* or it would be tried for ever */
+    c->tried++;
     trial->ran = trials->contender;
 }
 

@@ -52,6 +52,7 @@ struct sparse_trial {
     int former;       /* who was the incumbent before the last changes; -1: nobody */
     uint32_t changed, changes; /* the call of the last change; how many there were */
     uint32_t scouted, scouts; /* the last call that was to show how inputs overlap now, and how many there were */
+    bool twice;      /* calls run once more without asking */
     bool modes;      /* a routine may have several ways of being, none of which is a disturbance */
     double asking, share; /* seconds of the agreement; the share of them in a call with such inputs, as far as can be foreseen */
     struct sparse_contender contender[SPARSE_CONTENDERS];

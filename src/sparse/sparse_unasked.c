@@ -2,12 +2,20 @@
 /* sparse_unasked.c: see sparse_unasked.h. */
 #include "sparse_unasked.h"
 
+#include <math.h>
+
 static const struct sparse_answer the_library = {.grounds = 1, .algorithm = SPARSE_LIBRARY};
 
 bool sparse_state_passes(struct sparse_state *state, const struct sparse_parameters *parameters)
 {
     bool there = state->unseen && state->unseen->shape == state->unseen_shape;
     return there && sparse_class_passes(&state->classes[SPARSE_IN_ORDER], state->unseen, parameters);
+}
+
+void sparse_state_passed(struct sparse_state *state, const struct sparse_parameters *parameters, unsigned ticket)
+{
+    if (ticket > 0) sparse_turns_end(state->turns.memory, ticket, parameters->clock());
+    else if (state->trials.outside) sparse_trials_end(&state->trials, parameters->clock());
 }
 
 size_t sparse_call_elements(const struct sparse_call *call)
@@ -59,6 +67,19 @@ void sparse_unasked_repeat(const struct sparse_call *call, struct sparse_class *
     const struct sparse_answer answer = {.algorithm = choice->algorithm, .dense = choice->dense, .repeats = true};
     if (!call->blocking || !counts(call) || always(call)) return;
     call->state->repeat = (struct sparse_repeat){class, class->shape, answer, grain, .due = true};
+}
+
+struct sparse_times sparse_unasked_times(const struct sparse_state *state, const struct sparse_terms *terms,
+                                         const struct sparse_estimate *estimate)
+{
+    const struct sparse_repeat *repeat = &state->repeat;
+    struct sparse_times last = {terms->took, terms->asked, terms->again, (double)terms->repeated / 0x1p32 / terms->ranks};
+    struct sparse_estimate then = *estimate;
+    then.grain = repeat->grain;
+    then.density = fmax(last.density, then.grain);
+    const bool there = last.again > 0 && repeat->class && repeat->class->shape == repeat->shape;
+    if (!there || !sparse_class_repeated(repeat->class, sparse_choice_sort(&then))) last.again = 0;
+    return last;
 }
 
 /* Whether a call is the one that was to come next. If it is another one, none is. */

@@ -30,7 +30,7 @@ if(TARGET mca_coll_sparse)
   set(component "OMPI_MCA_mca_base_component_path=${LUCID_OMPI_PKGLIBDIR}:${PROJECT_BINARY_DIR}/lib/lucid/openmpi"
       LUCID_SPARSE_PRIORITY=60)
   lucid_add_sparse_mpi_test(sparse_component NP 1 2 3 5 8 ENV ${component} LUCID_SPARSE_ALWAYS=1 SPARSE_EXPECT=component)
-  foreach(algorithm reduce_chain reduce_leaders allreduce_ring allreduce_leaders scan_chain) # in slices shorter than most of the vectors
+  foreach(algorithm reduce_chain reduce_leaders allreduce_ring allreduce_leaders allreduce_shares scan_chain) # in slices shorter than most of the vectors
     lucid_add_sparse_mpi_test(sparse_component_${algorithm} NP 4 5 ENV ${component} LUCID_SPARSE_ALWAYS=1 LUCID_SPARSE_SLICE=65536
                               LUCID_SPARSE_ALGORITHM=${algorithm} SPARSE_EXPECT=component)
   endforeach()

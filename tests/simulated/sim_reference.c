@@ -18,7 +18,8 @@ enum sim_tree sim_tree_of(enum sparse_kind kind, enum sparse_algorithm algorithm
     if (algorithm == SPARSE_REDUCE_CHAIN) return SIM_CHAIN;
     if (algorithm == SPARSE_ALLREDUCE_LEADERS) return SIM_LEADERS;
     if (algorithm == SPARSE_REDUCE_LEADERS) return SIM_LEADERS_CHAIN;
-    bool left = algorithm == SPARSE_REDUCE_DIRECT || algorithm == SPARSE_ALLREDUCE_RING || algorithm == SPARSE_SCATTER_PAIRWISE;
+    bool left = algorithm == SPARSE_REDUCE_DIRECT || algorithm == SPARSE_ALLREDUCE_RING ||
+                algorithm == SPARSE_ALLREDUCE_SHARES || algorithm == SPARSE_SCATTER_PAIRWISE;
     return left ? SIM_LEFT : SIM_CUBE;
 }
 
@@ -198,7 +199,7 @@ void sim_fill(const struct sparse_operator *operator, enum sim_pattern pattern, 
     for (int i = 0; i < 8; i++) (void)sim_random(&random);
     for (size_t i = 0; i < count; i++, at += operator->size) {
         if (differs(pattern, density, &random, &same, rank, ranks, i, count))
-            some_element(operator, &random, pattern == SIM_SPECIAL || pattern == SIM_BACKGROUNDS, at);
+            some_element(operator, &random, pattern == SIM_SPECIAL || pattern == SIM_BACKGROUNDS || (pattern == SIM_DISJOINT && seed % 2), at);
         else memcpy(at, background, operator->size);
     }
 }

@@ -55,7 +55,7 @@ void sim_states_destroy(struct sparse_state **states, int ranks)
 static enum sparse_kind kind_of(enum sparse_algorithm algorithm)
 {
     return algorithm <= SPARSE_REDUCE_LEADERS      ? SPARSE_REDUCE
-           : algorithm <= SPARSE_ALLREDUCE_LEADERS ? SPARSE_ALLREDUCE
+           : algorithm <= SPARSE_ALLREDUCE_SHARES  ? SPARSE_ALLREDUCE
            : algorithm <= SPARSE_SCATTER_PAIRWISE  ? SPARSE_REDUCE_SCATTER
                                                    : SPARSE_SCAN;
 }
@@ -99,6 +99,7 @@ static void make_vector(struct run *run, int rank)
     size_t bytes = run->elements * run->operator.size, output = output_elements(run, rank) * run->operator.size;
     run->input[rank] = need(malloc(bytes + 1));
     sim_fill(&run->operator, t->pattern, t->density, t->seed, rank, t->ranks, run->elements, run->input[rank]);
+    if (t->stray == rank + 1) memset(run->input[rank] + (rank > 0 ? 0 : bytes - run->operator.size), 1, run->operator.size);
     run->output[rank] = t->in_place ? run->input[rank] : need(malloc(output + 1));
     if (t->fast) return;
     sim_soil(&run->operator, run->input[rank], run->elements);

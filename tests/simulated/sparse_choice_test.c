@@ -264,10 +264,11 @@ static void test_dense_form_unseen(void **state)
         struct sim_report report = run(&t, states);
         bool looked = report.outcome[0].agreed >= 0;
         if (call >= 40) blind += !looked;
-        if (report.done == RANKS && report.outcome[0].dense) *(looked ? &seen : &unseen) = report.messages;
+        const bool dense = report.done == RANKS && report.outcome[0].dense;
+        if (dense && report.outcome[0].algorithm == SPARSE_SCATTER_PAIRWISE) *(looked ? &seen : &unseen) = report.messages;
     }
     assert_in_range(blind, 45, 59);
-    assert_true(unseen > 0);
+    assert_true(unseen > 0 && seen > 0);
     assert_int_equal(seen - unseen, RANKS * 4); /* one message of each rank for each of log2(16) */
     t.pattern = SIM_RANDOM;
     t.density = 0.001;
@@ -337,7 +338,7 @@ static void test_dense_form_in_the_caches(void **state)
         seconds = dense_seconds(per_node, never, 1, &ours);
         assert_in_range(ours, 30, 56);
         (void)dense_seconds(per_node, never, 1.17 * seconds, &ours);
-        assert_in_range(ours, 0, 12); /* the trials of two */
+        assert_in_range(ours, 0, 16); /* the trials of two, most of them twice */
     }
 }
 
@@ -400,8 +401,9 @@ static void test_asking_is_measured(void **state)
  * algorithm runs in its place, and shows it again. */
 static void test_unseen_ring(void **state)
 {
-    struct sim_trial t = free_trial(SPARSE_ALLREDUCE, 6, SIM_DISJOINT, 1, 16384);
+    struct sim_trial t = free_trial(SPARSE_ALLREDUCE, 6, SIM_DISJOINT, 1, 8192);
     struct sparse_state **states = sim_states_create(t.ranks);
+    t.operator = 9; /* whose elements have padding: no shares */
     int unseen = 0, others = 0;
     network_as_modelled(&t);
     t.timed = true;

@@ -17,7 +17,8 @@ static void test_repeated(void **state)
         sparse_trials_end(&trials, call % 4 == 2 ? 106 : 103);
         assert_true(trials.times.again > 0);
         sparse_trials_learn(&trials, trials.times);
-        assert_int_equal(trial->contender[1].tried, 2 * (call + 1));
+        assert_int_equal(trial->contender[1].tried, call + 1);
+        assert_true(trial->twice);
         assert_float_equal(sparse_trial_expected(trial, 1, 2), 3, 1e-6);
     }
 }

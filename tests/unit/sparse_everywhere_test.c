@@ -9,7 +9,7 @@
 #include "sparse_vectors.h"
 #include "unit.h"
 
-#define FORMULAS UINT64_C(0x1d598d309fcb43ac)
+#define FORMULAS UINT64_C(0x22a49769580671c4)
 #define MESSAGES UINT64_C(0x2e2ed153b45abc8f)
 
 /** FNV-1a. */
@@ -56,7 +56,7 @@ static void test_formulas(void **state)
             for (double density = 1e-5; density <= 1; density *= 6.3)
                 for (double growth = 0; growth <= 1.5; growth += 0.3) {
                     struct sparse_estimate e = {.elements = elements, .size = elements % 3 ? 8 : 4, .ranks = ranks,
-                        .commutative = true, .density = density, .growth = growth, .per_exception = 9.3, .learned = growth > 1};
+                        .commutative = true, .density = density, .growth = growth, .per_exception = 9.3, .learned = growth > 1, .shares = growth > 1};
                     const double joined = sparse_union(&e, ranks);
                     mix_double(&hash, joined);
                     mix_double(&hash, sparse_growth(density, joined, ranks));
@@ -96,7 +96,7 @@ static void mix_messages(uint64_t *hash, const struct sparse_operator *operator,
         assert_non_null(message[i]);
         if (i < 2) {
             fill(operator, i, percent, vector);
-            mix_double(hash, sparse_sample(operator, vector, COUNT, 64));
+            mix_double(hash, sparse_sample(operator, vector, COUNT, 64, NULL));
             length = sparse_encode(&layout, 0, layout.blocks, vector, false, message[i], &(struct sparse_tally){0});
         } else {
             length = sparse_merge(&layout, 0, layout.blocks, message[0], message[1], false, message[i], &(struct sparse_tally){0});

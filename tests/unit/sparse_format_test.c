@@ -263,7 +263,7 @@ static double sampled(size_t count, unsigned percent, bool clustered)
         bool exception = clustered ? i / 1000 % 100 < percent : unit_random(&random) % 100 < percent;
         x[i] = exception ? (double)i + 1 : 0;
     }
-    double share = sparse_sample(&operator, x, count, 64);
+    double share = sparse_sample(&operator, x, count, 64, NULL);
     free(x);
     return share;
 }

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * sparse_shares_test.c: an Allreduce in which every rank fills its own share of the vector, or nearly so.
+ */
+#include "sim_trial.h"
+#include "sparse_state.h"
+#include "unit.h"
+
+static const int several[] = {2, 3, 4, 5, 7, 8, 13, 16, 32, 33, 64};
+
+static struct sim_trial shares_of(int ranks, size_t count, int operator)
+{
+    struct sim_trial t = sim_trial_of(SPARSE_ALLREDUCE_SHARES, ranks, count);
+    t.pattern = SIM_DISJOINT;
+    t.operator = operator;
+    t.seed = (uint64_t)(ranks * 31 + operator);
+    return t;
+}
+
+static bool is_padded(int operator)
+{
+    return operator == 5 || operator == 9; /* double and int; long double */
+}
+
+/* The bits of the ring, and of the reference, for all operators, in place and not, whether shares are of one length or not. All that is sent are
+ * shares, as they are; elements with padding are the ring's. */
+static void test_results(void **state)
+{
+    for (size_t i = 0; i < COUNT_OF(several); i++)
+        for (int operator = 0; operator < SIM_OPERATORS; operator++)
+            for (int in_place = 0; in_place < 2; in_place++) {
+                struct sim_trial t = shares_of(several[i], 96 * (size_t)several[i] + (operator % 3 ? 0 : 5), operator);
+                struct sim_report report;
+                t.in_place = in_place;
+                t.sim.seed = (uint64_t)operator;
+                if (!sim_trial_run(&t, NULL, &report) || report.done != t.ranks)
+                    fail_msg("%d ranks, operator %d: wrong %d, touched %d, stuck %d", t.ranks, operator, report.wrong, report.touched, report.stuck);
+                const size_t bytes = t.count * sim_operator(operator).size;
+                const bool shared = !is_padded(operator);
+                assert_int_equal(report.outcome[0].algorithm, shared ? SPARSE_ALLREDUCE_SHARES : SPARSE_ALLREDUCE_RING);
+                const uint64_t agreement = 64 * (report.messages - report.data_messages);
+                if (shared) assert_int_equal(report.sent - agreement, bytes * (size_t)(t.ranks - 1));
+            }
+}
+
+/* One rank, whichever it is, has something elsewhere, and knows that alone: all find out, and the ring gives the same bits; inputs are as they were. */
+static void test_one_strays(void **state)
+{
+    for (size_t i = 0; i < COUNT_OF(several); i++)
+        for (int stray = 1; stray <= several[i]; stray += several[i] > 16 ? 5 : 1)
+            for (int in_place = 0; in_place < 2; in_place++) {
+                struct sim_trial t = shares_of(several[i], 70 * (size_t)several[i] + 3, stray % 2 ? 0 : SIM_OPERATORS - 1);
+                struct sim_report report;
+                t.stray = stray;
+                t.in_place = in_place;
+                t.sim.seed = (uint64_t)stray;
+                assert_true(sim_trial_run(&t, NULL, &report));
+                assert_int_equal(report.done, t.ranks);
+                assert_int_equal(report.outcome[0].algorithm, SPARSE_ALLREDUCE_RING);
+                assert_int_equal(report.outcome[1].algorithm, SPARSE_ALLREDUCE_RING);
+            }
+}
+
+/* Vectors that are no shares at all, of each kind. */
+static void test_other_patterns(void **state)
+{
+    for (enum sim_pattern pattern = 0; pattern < SIM_PATTERNS; pattern++)
+        for (int ranks = 2; ranks <= 9; ranks++)
+            for (int in_place = 0; in_place < 2; in_place++) {
+                struct sim_trial t = shares_of(ranks, 2000, ranks % SIM_OPERATORS);
+                struct sim_report report;
+                t.pattern = pattern;
+                t.density = 0.1;
+                t.in_place = in_place;
+                assert_true(sim_trial_run(&t, NULL, &report));
+                assert_int_equal(report.done, ranks);
+            }
+}
+
+static struct sim_trial on_one_node(int ranks)
+{
+    struct sim_trial t = shares_of(ranks, 16384, 0);
+    t.parameters.algorithm = SPARSE_LIBRARY;
+    t.parameters.rates.ranks_per_node = ranks;
+    t.sim.latency = t.parameters.rates.latency_node;
+    t.sim.bandwidth = t.parameters.rates.bandwidth_node;
+    t.timed = true;
+    t.library = 1;
+    return t;
+}
+
+/* Of 40 calls, how many gather shares. */
+static int gathered(const struct sim_trial *t, struct sparse_state **states)
+{
+    int some = 0;
+    for (int call = 0; call < 40; call++) {
+        struct sim_report report;
+        assert_true(sim_trial_run(t, states, &report));
+        some += report.done == t->ranks && report.outcome[0].algorithm == SPARSE_ALLREDUCE_SHARES;
+    }
+    return some;
+}
+
+/* They are found on one node, where they are filled, and after one call in which they were not, never again. */
+static void test_choice(void **state)
+{
+    struct sim_trial t = on_one_node(8);
+    struct sparse_state **states = sim_states_create(t.ranks);
+    (void)gathered(&t, states);
+    assert_in_range(gathered(&t, states), 30, 40);
+    t.stray = 3;
+    assert_in_range(gathered(&t, states), 0, 2);
+    t.stray = 0;
+    assert_int_equal(gathered(&t, states), 0);
+    sim_states_destroy(states, t.ranks);
+    t.parameters.rates.ranks_per_node = 4;
+    states = sim_states_create(t.ranks);
+    assert_int_equal(gathered(&t, states), 0);
+    sim_states_destroy(states, t.ranks);
+}
+
+/* What a few samples do not show: thin vectors, with nothing in most places, are not taken for shares. */
+static void test_thin(void **state)
+{
+    struct sim_trial t = on_one_node(8);
+    struct sparse_state **states = sim_states_create(t.ranks);
+    t.pattern = SIM_RANDOM;
+    for (t.density = 1e-5; t.density < 0.2; t.density *= 10) assert_int_equal(gathered(&t, states), 0);
+    sim_states_destroy(states, t.ranks);
+}
+
+/* A message that is too short is seen by who receives it, and by those who depend on that; nobody has a wrong result. */
+static void test_damage(void **state)
+{
+    for (int ranks = 2; ranks <= 9; ranks++)
+        for (enum sim_damage damage = SIM_TRUNCATE; damage <= SIM_EMPTY; damage++)
+            for (long message = 0; message < ranks; message++) {
+                struct sim_trial t = shares_of(ranks, 100 * (size_t)ranks, 0);
+                struct sim_report report;
+                t.sim.damage = damage;
+                t.sim.damaged = message;
+                (void)sim_trial_run(&t, NULL, &report);
+                assert_false(report.stuck);
+                assert_int_equal(report.wrong, 0);
+                assert_true(report.failed > 0);
+                assert_true(report.worst == SPARSE_CORRUPT || report.worst == SPARSE_PEER_FAILED);
+            }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_results), cmocka_unit_test(test_one_strays), cmocka_unit_test(test_other_patterns),
+        cmocka_unit_test(test_choice), cmocka_unit_test(test_thin), cmocka_unit_test(test_damage),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
