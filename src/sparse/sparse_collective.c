@@ -310,12 +310,14 @@ static bool stands_in(const struct sparse_collective *c)
 }
 
 /* Whether to run it once more without asking. Of a long vector's time an agreement is hardly a part; an encoded form is for such inputs, and
- * one that stands in is not worth two calls. */
+ * one that stands in is not worth two calls. Where messages go one way, to a root or to higher ranks, calls without an agreement run into each other, and
+ * what one takes at a rank says little. */
 static bool repeats(const struct sparse_collective *c)
 {
     const struct sparse_choice *choice = &c->choice;
     const bool encoded = choice->algorithm != SPARSE_LIBRARY && !choice->dense, alike = c->timed && c->class->same > 1;
-    return alike && sparse_trial_refuses(c->asking, choice->predicted) && (!encoded || choice->open || choice->settled);
+    const bool both_ways = c->call.kind == SPARSE_ALLREDUCE || c->call.kind == SPARSE_REDUCE_SCATTER;
+    return both_ways && alike && sparse_trial_refuses(c->asking, choice->predicted) && (!encoded || choice->open || choice->settled);
 }
 
 /* Sets the choice; false when it is the library's own routine's turn, or nobody's. */

@@ -62,9 +62,9 @@ int sparse_short_settle(struct sparse_short *s, const struct sparse_transport *t
     return rc;
 }
 
-bool sparse_short_gives_up(struct sparse_short *s, double density)
+bool sparse_short_gives_up(struct sparse_short *s, double density, bool ours)
 {
     if (density < 0) return false;
-    s->dense = density < 0.5 ? 0 : s->dense + 1;
+    s->dense = density < 0.5 || ours ? 0 : s->dense + 1;
     return s->dense == DENSE_LOOKS;
 }
