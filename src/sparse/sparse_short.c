@@ -65,6 +65,8 @@ int sparse_short_settle(struct sparse_short *s, const struct sparse_transport *t
 bool sparse_short_gives_up(struct sparse_short *s, double density, bool ours)
 {
     if (density < 0) return false;
-    s->dense = density < 0.5 || ours ? 0 : s->dense + 1;
+    if (density < 0.5) s->dense = 0;
+    else if (!ours) s->dense++;
+    else if (s->dense > 0) s->dense--; /* in a trial, or because it is the best */
     return s->dense == DENSE_LOOKS;
 }

@@ -2,7 +2,7 @@
 /* From which length on the vectors of a communicator are looked at (LUCID_SPARSE_SHORT=measured): from SPARSE_SHORT_MOST on in any case,
  * and shorter ones where the MPI library takes so long for them that looking is hardly a part of it.
  *
- * When a number of calls in a row have been looked at, and all were dense and left to the library, shorter ones are the library's for good.
+ * When a number of calls in a row have been looked at, all were dense, and most of them were left to the library, shorter ones are the library's for good.
  *
  * The first blocking calls of a length in between, SPARSE_SHORT_CALLS of them, are the library's, and timed. At the next one rank 0 says
  * what follows from its times, so that all ranks have the same: calls in order are the same ones at all ranks. */
