@@ -62,11 +62,9 @@ int sparse_short_settle(struct sparse_short *s, const struct sparse_transport *t
     return rc;
 }
 
-bool sparse_short_gives_up(struct sparse_short *s, double density, bool ours)
+bool sparse_short_gives_up(struct sparse_short *s, double density)
 {
     if (density < 0) return false;
-    if (density < 0.5) s->dense = 0;
-    else if (!ours) s->dense++;
-    else if (s->dense > 0) s->dense--; /* in a trial, or because it is the best */
+    s->dense = density < 0.5 ? 0 : s->dense + 1;
     return s->dense == DENSE_LOOKS;
 }

@@ -106,19 +106,17 @@ static void test_settles_once(void **state)
     assert_false(sparse_short_unsettled(&s, &parameters, 8192));
 }
 
-/* Only after many dense ones in a row that are left to the library, and calls that were not looked at are none. */
+/* Only after many dense ones in a row, and calls that were not looked at are none. */
 static void test_gives_up(void **state)
 {
     struct sparse_short s = {0};
     int looks = 0;
-    for (int i = 0; i < 1000; i++) assert_false(sparse_short_gives_up(&s, i % 10 == 0 ? 0.01 : 1, false));
+    for (int i = 0; i < 1000; i++) assert_false(sparse_short_gives_up(&s, i % 10 == 0 ? 0.01 : 1));
     s = (struct sparse_short){0};
-    for (int i = 0; i < 1000; i++) assert_false(sparse_short_gives_up(&s, 1, i % 2));
-    s = (struct sparse_short){0};
-    for (int i = 0; i < 1000; i++) assert_false(sparse_short_gives_up(&s, -1, false));
-    while (!sparse_short_gives_up(&s, 0.9, false)) looks++;
+    for (int i = 0; i < 1000; i++) assert_false(sparse_short_gives_up(&s, -1));
+    while (!sparse_short_gives_up(&s, 0.9)) looks++;
     assert_in_range(looks, 10, 100);
-    assert_false(sparse_short_gives_up(&s, 0.9, false)); /* it has */
+    assert_false(sparse_short_gives_up(&s, 0.9)); /* it has */
 }
 
 int main(void)
