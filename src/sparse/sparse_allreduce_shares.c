@@ -19,10 +19,15 @@
 
 static const uint64_t spread = UINT64_C(0x4445524148534e55); /* "UNSHARED": a vector is not zeros where it should be */
 
+/* Without a product that could overflow. */
+static size_t before(size_t elements, size_t rank, size_t ranks)
+{
+    return elements / ranks * rank + elements % ranks * rank / ranks;
+}
+
 static size_t start_of(const struct sparse_slice *s, int rank)
 {
-    const size_t p = (size_t)s->transport->size, r = (size_t)rank;
-    return (s->elements / p * r + s->elements % p * r / p) * s->operator->size;
+    return before(s->elements, (size_t)rank, (size_t)s->transport->size) * s->operator->size;
 }
 
 bool sparse_may_share(const struct sparse_operator *operator, size_t elements, int ranks)
@@ -32,8 +37,8 @@ bool sparse_may_share(const struct sparse_operator *operator, size_t elements, i
 
 struct sparse_share sparse_share_of(size_t elements, int rank, int ranks)
 {
-    const size_t p = (size_t)ranks, r = (size_t)rank, each = elements / p, more = elements % p;
-    return (struct sparse_share){each * r + more * r / p, each * (r + 1) + more * (r + 1) / p, true};
+    const size_t r = (size_t)rank, p = (size_t)ranks;
+    return (struct sparse_share){before(elements, r, p), before(elements, r + 1, p), true};
 }
 
 static bool is_zero(const char *at, size_t bytes)

@@ -100,6 +100,13 @@ static int gathered(const struct sim_trial *t, struct sparse_state **states)
     return some;
 }
 
+static bool has_tried_in_vain(const struct sparse_state *state)
+{
+    bool some = false;
+    for (int i = 0; i < SPARSE_CLASSES; i++) some |= state->classes[SPARSE_IN_ORDER].class[i].spread;
+    return some;
+}
+
 /* They are found on one node, where they are filled, and after one call in which they were not, never again. */
 static void test_choice(void **state)
 {
@@ -107,8 +114,10 @@ static void test_choice(void **state)
     struct sparse_state **states = sim_states_create(t.ranks);
     (void)gathered(&t, states);
     assert_in_range(gathered(&t, states), 30, 40);
+    assert_false(has_tried_in_vain(states[0]));
     t.stray = 3;
     assert_in_range(gathered(&t, states), 0, 2);
+    assert_true(has_tried_in_vain(states[0]));
     t.stray = 0;
     assert_int_equal(gathered(&t, states), 0);
     sim_states_destroy(states, t.ranks);
@@ -118,13 +127,14 @@ static void test_choice(void **state)
     sim_states_destroy(states, t.ranks);
 }
 
-/* What a few samples do not show: thin vectors, with nothing in most places, are not taken for shares. */
+/* What a few samples do not show: thin vectors, with nothing in most places, are not taken for shares, not for one call. */
 static void test_thin(void **state)
 {
     struct sim_trial t = on_one_node(8);
     struct sparse_state **states = sim_states_create(t.ranks);
     t.pattern = SIM_RANDOM;
     for (t.density = 1e-5; t.density < 0.2; t.density *= 10) assert_int_equal(gathered(&t, states), 0);
+    assert_false(has_tried_in_vain(states[0]));
     sim_states_destroy(states, t.ranks);
 }
 
