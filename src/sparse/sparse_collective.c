@@ -5,22 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sparse_plan.h"
+#include "sparse_lanes.h"
 #include "sparse_state.h"
 #include "sparse_step.h"
 #include "sparse_types.h"
 #include "sparse_unasked.h"
-
-typedef enum sparse_status algorithm_fn(struct sparse_slice *s);
-
-static algorithm_fn *const algorithms[SPARSE_ALGORITHMS] = {
-    [SPARSE_REDUCE_BINOMIAL] = sparse_reduce_binomial,       [SPARSE_REDUCE_HALVING] = sparse_reduce_halving,
-    [SPARSE_REDUCE_DIRECT] = sparse_reduce_direct,           [SPARSE_REDUCE_CHAIN] = sparse_reduce_chain,
-    [SPARSE_REDUCE_LEADERS] = sparse_reduce_leaders,         [SPARSE_ALLREDUCE_DOUBLING] = sparse_allreduce_doubling,
-    [SPARSE_ALLREDUCE_HALVING] = sparse_allreduce_halving,   [SPARSE_ALLREDUCE_RING] = sparse_allreduce_ring,
-    [SPARSE_ALLREDUCE_LEADERS] = sparse_allreduce_leaders,   [SPARSE_SCATTER_HALVING] = sparse_scatter_halving,
-    [SPARSE_SCATTER_PAIRWISE] = sparse_scatter_pairwise,     [SPARSE_SCAN_DOUBLING] = sparse_scan_doubling,
-    [SPARSE_SCAN_CHAIN] = sparse_scan_chain};
 
 struct sparse_collective {
     struct sparse_call call;
@@ -42,15 +31,11 @@ struct sparse_collective {
     bool timed; /* at all ranks or none */
     unsigned ticket; /* of a call in turn; 0: it has none, or has ended */
     bool unseen;     /* it came behind one that nobody looked at */
-    bool confirms;   /* ranks that send wait for those that receive, at the end */
     bool left;  /* to the library's routine, of which the end is wanted */
     enum sparse_status status;
     int resume;
     bool decided;
-    size_t slices;
-    struct sparse_slice lane[SPARSE_LANES];
-    size_t next[SPARSE_LANES]; /* the slice that a lane is at, or will begin */
-    bool busy[SPARSE_LANES];
+    struct sparse_lanes lanes;
 };
 
 struct sparse_state *sparse_state_create(void)
@@ -204,7 +189,7 @@ static void begin_unasked(struct sparse_collective *c, const struct sparse_answe
         trials->outside = c->left = true;
         return;
     }
-    c->confirms = sparse_state_runs_ahead(c->call.state, c->call.order, c->elements * c->call.operator.size);
+    c->lanes.confirms = sparse_state_runs_ahead(c->call.state, c->call.order, c->elements * c->call.operator.size);
     (void)take_turn(c);
     if (make_room(c)) return;
     c->record.error = SPARSE_NO_MEMORY;
@@ -338,32 +323,11 @@ static bool decide(struct sparse_collective *c)
     return c->choice.algorithm != SPARSE_LIBRARY;
 }
 
-static char *parked(const struct sparse_collective *c)
-{
-    bool used = c->slices > 1 && c->plan.parked > 0;
-    return used ? c->memory + sparse_plan_memory(&c->plan) - c->plan.parked : NULL;
-}
-
-static void begin_lanes(struct sparse_collective *c)
-{
-    c->slices = sparse_plan_slices(&c->plan, c->choice.algorithm, c->choice.dense);
-    for (size_t i = 0; i < c->plan.lanes; i++) {
-        struct sparse_slice *lane = &c->lane[i];
-        sparse_plan_lane(&c->plan, c->choice.algorithm, c->slices, c->memory + i * (c->plan.areas + c->plan.tables), lane);
-        lane->record = &c->record;
-        lane->tag = c->call.tag + 1 + (int)i;
-        lane->dense = c->choice.dense;
-        lane->way = (2 * (uint32_t)c->choice.algorithm + c->choice.dense) << 24;
-        if (parked(c)) lane->output = parked(c);
-        c->next[i] = i;
-    }
-}
-
 /* False: the ring is to run, or what has been chosen. */
 static bool begin_shares(struct sparse_collective *c)
 {
     if (c->choice.algorithm != SPARSE_ALLREDUCE_SHARES) return false;
-    struct sparse_slice *lane = &c->lane[0];
+    struct sparse_slice *lane = &c->lanes.lane[0];
     const bool may = sparse_may_share(&c->call.operator, c->elements, c->call.transport->size);
     if (!may || c->choice.dense || c->plan.slices > 1) c->choice.algorithm = SPARSE_ALLREDUCE_RING;
     if (c->choice.algorithm == SPARSE_ALLREDUCE_RING) return false;
@@ -371,33 +335,6 @@ static bool begin_shares(struct sparse_collective *c)
     lane->record = &c->record;
     lane->tag = c->call.tag + 1;
     return true;
-}
-
-/* The slices of one lane, one behind the other: every rank sends and receives those of one tag in the same order. */
-static enum sparse_status run_lane(struct sparse_collective *c, size_t i)
-{
-    while (c->next[i] < c->slices) {
-        if (!c->busy[i]) {
-            sparse_plan_cut(&c->plan, c->choice.algorithm, c->slices, c->next[i], &c->lane[i]);
-            c->lane[i].final = c->confirms && c->next[i] + c->plan.lanes >= c->slices;
-            c->busy[i] = true;
-        }
-        enum sparse_status status = algorithms[c->choice.algorithm](&c->lane[i]);
-        if (status != SPARSE_DONE) return status;
-        c->busy[i] = false;
-        c->next[i] += c->plan.lanes;
-    }
-    return SPARSE_DONE;
-}
-
-static enum sparse_status run_lanes(struct sparse_collective *c)
-{
-    enum sparse_status all = SPARSE_DONE;
-    for (size_t i = 0; i < c->plan.lanes && all != SPARSE_FAILED; i++) {
-        enum sparse_status one = run_lane(c, i);
-        if (one != SPARSE_DONE) all = one;
-    }
-    return all;
 }
 
 static void end_turn(struct sparse_collective *c, double now)
@@ -410,7 +347,8 @@ static enum sparse_status finish(struct sparse_collective *c)
 {
     if (c->record.error != SPARSE_NO_ERROR) return SPARSE_FAILED;
     const struct sparse_operator *operator = &c->call.operator;
-    if (parked(c)) sparse_copy_data(operator, parked(c), c->call.output, c->plan.result / operator->size);
+    const char *parked = sparse_lanes_parked(&c->lanes, &c->plan, c->memory);
+    if (parked) sparse_copy_data(operator, parked, c->call.output, c->plan.result / operator->size);
     if (c->ticket > 0) end_turn(c, c->parameters.clock());
     else if (c->timed) sparse_trials_end(&c->call.state->trials, c->parameters.clock());
     if (!c->choice.dense) sparse_class_learn(c->class, &c->record, operator->size, c->agreed >= 0);
@@ -449,16 +387,16 @@ static enum sparse_status go_on(struct sparse_collective *c)
     }
     if (c->choice.algorithm == SPARSE_LIBRARY) return SPARSE_NOT_OURS;
     if (begin_shares(c)) {
-        STEP_AWAIT(sparse_allreduce_shares(&c->lane[0]));
-        if (c->lane[0].shared) STEP_RETURN;
+        STEP_AWAIT(sparse_allreduce_shares(&c->lanes.lane[0]));
+        if (c->lanes.lane[0].shared) STEP_RETURN;
         c->choice.algorithm = SPARSE_ALLREDUCE_RING;
         if (c->call.blocking) {
             sparse_class_spread(c->class);
             c->call.state->repeat.due = false;
         }
     }
-    begin_lanes(c);
-    STEP_AWAIT(run_lanes(c));
+    sparse_lanes_begin(&c->lanes, &c->plan, c->choice.algorithm, c->choice.dense, c->memory, c->call.tag + 1, &c->record);
+    STEP_AWAIT(sparse_lanes_run(&c->lanes, &c->plan));
     STEP_END;
 }
 
@@ -490,8 +428,7 @@ void sparse_collective_destroy(struct sparse_collective *c)
     if (!c->left) end_turn(c, 0);
     sparse_agree_cancel(&c->agreement);
     sparse_agree_cancel(&c->rehearsal);
-    for (size_t i = 0; i < SPARSE_LANES; i++)
-        if (c->lane[i].transport) sparse_slice_cancel(&c->lane[i]);
+    sparse_lanes_cancel(&c->lanes);
     sparse_state_return(c->call.state, &c->parameters, c->memory, c->memory_bytes);
     give_memory(&c->parameters, c->offset);
     release_handle(c);
