@@ -25,9 +25,22 @@ static size_t before(size_t elements, size_t rank, size_t ranks)
     return elements / ranks * rank + elements % ranks * rank / ranks;
 }
 
-static size_t start_of(const struct sparse_slice *s, int rank)
+static char *output_of(const struct sparse_slice *s, int rank)
 {
-    return before(s->elements, (size_t)rank, (size_t)s->transport->size) * s->operator->size;
+    return s->output + s->from[rank] * s->operator->size;
+}
+
+/* Of what ranks up to before `end` are to fill. */
+static size_t bytes_of(const struct sparse_slice *s, int rank, int end)
+{
+    size_t elements = 0;
+    for (; rank < end; rank++) elements += s->count[rank];
+    return elements * s->operator->size;
+}
+
+static bool in_place(const struct sparse_slice *s)
+{
+    return s->input == s->output;
 }
 
 bool sparse_may_share(const struct sparse_operator *operator, size_t elements, int ranks)
@@ -41,30 +54,21 @@ struct sparse_share sparse_share_of(size_t elements, int rank, int ranks)
     return (struct sparse_share){before(elements, r, p), before(elements, r + 1, p), true};
 }
 
+/* By memcmp(), which libraries have for each processor. */
 static bool is_zero(const char *at, size_t bytes)
 {
-    enum { WORDS = 8, PIECE = 4096 };
-    while (bytes >= WORDS * sizeof(uint64_t)) {
-        uint64_t some = 0;
-        size_t piece = bytes < PIECE ? bytes / (WORDS * sizeof some) * (WORDS * sizeof some) : PIECE;
-        bytes -= piece;
-        for (; piece > 0; piece -= WORDS * sizeof some, at += WORDS * sizeof some) {
-            uint64_t words[WORDS];
-            __builtin_prefetch((const void *)((uintptr_t)at + PIECE));
-            memcpy(words, at, sizeof words);
-            for (int i = 0; i < WORDS; i++) some |= words[i];
-        }
-        if (some) return false;
-    }
-    while (bytes > 0)
-        if (at[--bytes]) return false;
-    return true;
+    enum { PIECE = 4096 };
+    static const char zeros[PIECE];
+    for (; bytes >= PIECE; bytes -= PIECE, at += PIECE)
+        if (memcmp(at, zeros, PIECE) != 0) return false;
+    return memcmp(at, zeros, bytes) == 0;
 }
 
 static bool fills_its_share(const struct sparse_slice *s)
 {
-    const size_t from = start_of(s, s->transport->rank), to = start_of(s, s->transport->rank + 1);
-    return is_zero(s->input, from) && is_zero(s->input + to, start_of(s, s->transport->size) - to);
+    for (int r = 0; r < s->transport->size; r++)
+        if (r != s->transport->rank && !is_zero(s->input + s->from[r] * s->operator->size, bytes_of(s, r, r + 1))) return false;
+    return true;
 }
 
 /* Zeros of a share, encoded. Returns the bytes. */
@@ -80,33 +84,47 @@ static size_t encode_zeros(const struct sparse_layout *layout, char *message)
     return bytes;
 }
 
-/* This share's result. Its elements stay in s->all: the output may be the input. */
-static void write_own(struct sparse_slice *s)
+/* This share's result, by the way of all messages: its elements stay in s->all, for the output may be the input. */
+static void join_own(struct sparse_slice *s)
 {
     const int rank = s->transport->rank;
-    const size_t from = start_of(s, rank), size = s->operator->size, count = (start_of(s, rank + 1) - from) / size;
+    const struct sparse_layout *layout = &s->layout[rank];
     struct sparse_run *all = s->all;
-    sparse_layout_init(&s->layout[0], s->operator, count, 1);
-    all->used = encode_zeros(&s->layout[0], all->base);
+    all->used = encode_zeros(layout, all->base);
     for (int r = 0; r < s->transport->size; r++) all->at[r] = 0;
     s->own = all->at[rank] = all->used;
-    all->used += sparse_encode(&s->layout[0], 0, s->layout[0].blocks, s->input + from, true, all->base + all->used, &s->record->input);
-    s->record->input.elements += s->elements - count;
-    sparse_pile(&s->layout[0], all->base, all->at, (size_t)s->transport->size, false, s->output + from);
+    all->used += sparse_encode(layout, 0, layout->blocks, s->input + s->from[rank] * s->operator->size, true, all->base + all->used, NULL);
+    sparse_pile(layout, all->base, all->at, (size_t)s->transport->size, false, output_of(s, rank));
+}
+
+/* Mostly it is what it was. False: it is not, and what it was could not be kept. */
+static bool write_own(struct sparse_slice *s)
+{
+    static const char zero[SPARSE_MAX_SIZE];
+    const int rank = s->transport->rank;
+    const char *input = s->input + s->from[rank] * s->operator->size;
+    const size_t before = (size_t)rank, behind = (size_t)(s->transport->size - rank - 1);
+    struct sparse_tally *tally = &s->record->input;
+    for (int r = 0; r < s->transport->size; r++) tally->elements += s->count[r];
+    tally->exceptions += s->count[rank];
+    s->own = 0;
+    if (sparse_pile_alone(s->operator, zero, before, behind, input, s->count[rank], output_of(s, rank))) return true;
+    if (in_place(s) && !s->whole) return false;
+    join_own(s);
+    return true;
 }
 
 static void begin(struct sparse_slice *s)
 {
     s->all = sparse_run_begin(s, 0);
-    s->started = fills_its_share(s);
-    s->shared = s->started;
-    if (s->started) write_own(s);
+    if (s->record->spread || !fills_its_share(s) || !write_own(s)) s->record->spread = true;
+    if (s->record->spread && s->index < s->astray) s->astray = s->index;
 }
 
 /* Where shares are received: not over an input that is needed. */
-static char *room_for(struct sparse_slice *s, size_t at)
+static char *room_for(struct sparse_slice *s, int rank)
 {
-    return !s->started && s->input == s->output ? s->area[1] : s->output + at;
+    return s->index >= s->astray && in_place(s) ? s->area[1] : output_of(s, rank);
 }
 
 static void take(struct sparse_slice *s, const char *memory, size_t expected)
@@ -115,17 +133,17 @@ static void take(struct sparse_slice *s, const char *memory, size_t expected)
     uint64_t word = 0;
     if (bytes == expected || sparse_failed(s)) return;
     if (bytes == sizeof word) memcpy(&word, memory, sizeof word);
-    if (bytes > 0 && bytes <= sizeof word) s->shared = false;
+    if (bytes > 0 && bytes <= sizeof word) s->record->spread = true;
     if (word != spread) sparse_damaged(s, 0);
 }
 
 /* The shares from `give` to `give_end` go to one rank, those from `want` to `want_end` come from another. */
 static void exchange(struct sparse_slice *s, int slot, int give, int give_end, int to, int want, int want_end, int from)
 {
-    const size_t first = start_of(s, want), length = start_of(s, give_end) - start_of(s, give), all = start_of(s, s->transport->size);
-    sparse_receive_bytes(s, 0, room_for(s, first), start_of(s, want_end) - first, from);
-    if (s->shared) sparse_send_bytes(s, slot, s->output + start_of(s, give), sparse_failed(s) ? 0 : length, (size_t)(give_end - give) * all, to);
-    else sparse_send_bytes(s, slot, (const char *)&spread, sizeof spread, (size_t)(give_end - give) * all, to);
+    const size_t bytes = bytes_of(s, give, give_end), bound = (size_t)(give_end - give) * bytes_of(s, 0, s->transport->size);
+    sparse_receive_bytes(s, 0, room_for(s, want), bytes_of(s, want, want_end), from);
+    if (s->record->spread) sparse_send_bytes(s, slot, (const char *)&spread, sizeof spread, bound, to);
+    else sparse_send_bytes(s, slot, output_of(s, give), sparse_failed(s) ? 0 : bytes, bound, to);
 }
 
 static enum sparse_status by_doubling(struct sparse_slice *s)
@@ -137,7 +155,7 @@ static enum sparse_status by_doubling(struct sparse_slice *s)
         exchange(s, 1 + __builtin_ctz((unsigned)s->k), own, own + s->k, rank ^ s->k, other, other + s->k, rank ^ s->k);
         STEP_AWAIT(sparse_wait_slot(s, 0));
         other = (rank & -s->k) ^ s->k;
-        take(s, room_for(s, start_of(s, other)), start_of(s, other + s->k) - start_of(s, other));
+        take(s, room_for(s, other), bytes_of(s, other, other + s->k));
     }
     STEP_END;
 }
@@ -152,27 +170,27 @@ static enum sparse_status around(struct sparse_slice *s)
         exchange(s, 1 + s->k % 2, give, give + 1, (rank + 1) % p, want, want + 1, (rank + p - 1) % p);
         STEP_AWAIT(sparse_wait_slot(s, 0));
         want = (rank - s->k + p) % p;
-        take(s, room_for(s, start_of(s, want)), start_of(s, want + 1) - start_of(s, want));
+        take(s, room_for(s, want), bytes_of(s, want, want + 1));
     }
     STEP_END;
 }
 
 /* The input as it was, which others' shares and this one's result have been written over. */
-static void restore(struct sparse_slice *s)
+void sparse_shares_restore(struct sparse_slice *s)
 {
-    const size_t from = start_of(s, s->transport->rank), to = start_of(s, s->transport->rank + 1);
-    if (s->input != s->output || !s->started) return;
-    memset(s->output, 0, from);
-    memset(s->output + to, 0, start_of(s, s->transport->size) - to);
-    sparse_decode(&s->layout[0], 0, s->layout[0].blocks, s->all->base + s->own, s->output + from);
+    const int rank = s->transport->rank;
+    const struct sparse_layout *layout = &s->layout[rank];
+    if (!in_place(s) || s->index >= s->astray) return;
+    for (int r = 0; r < s->transport->size; r++)
+        if (r != rank) memset(output_of(s, r), 0, bytes_of(s, r, r + 1));
+    if (s->own > 0) sparse_decode(layout, 0, layout->blocks, s->all->base + s->own, output_of(s, rank));
 }
 
 enum sparse_status sparse_allreduce_shares(struct sparse_slice *s)
 {
     STEP_BEGIN(s->resume);
     begin(s);
-    STEP_AWAIT(sparse_ring_doubles(s->transport->size) ? by_doubling(s) : around(s));
+    STEP_AWAIT(s->whole && sparse_ring_doubles(s->transport->size) ? by_doubling(s) : around(s));
     STEP_AWAIT(sparse_wait(s));
-    if (!s->shared) restore(s);
     STEP_END;
 }

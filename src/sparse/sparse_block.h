@@ -70,6 +70,11 @@ void sparse_merge_dense(const struct sparse_layout *layout, size_t first, size_t
  * moved on behind the messages. */
 void sparse_pile(const struct sparse_layout *layout, const void *base, size_t *at, size_t messages, bool past, void *dense);
 
+/* The same of `elements` values that lie in memory as they are, and so many constants before and behind them: true, and dense = values, if
+ * the values are the result, bit by bit. If not, `dense` may have some of the values. It may be where they are. Not for elements with padding. */
+bool sparse_pile_alone(const struct sparse_operator *operator, const void *constant, size_t before, size_t behind, const void *values,
+                       size_t elements, void *dense);
+
 /* out = left op right, all three encoded; `out` (sparse_bound bytes) overlaps neither. `left` comes from the lower ranks.
  * Returns the bytes written. */
 size_t sparse_merge(const struct sparse_layout *layout, size_t first, size_t blocks, const void *left, const void *right,

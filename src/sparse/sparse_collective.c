@@ -136,13 +136,13 @@ static bool take_turn(struct sparse_collective *c)
     return busy;
 }
 
-/* Blocking calls alone: what one of them finds out all ranks know before the next. */
+/* Of calls that come in an order: only these have their trials. */
 static struct sparse_share share_of(const struct sparse_collective *c)
 {
     const struct sparse_call *call = &c->call;
     struct sparse_share share = sparse_share_of(c->elements, call->transport->rank, call->transport->size);
     const bool may = call->kind == SPARSE_ALLREDUCE && sparse_may_share(&call->operator, c->elements, call->transport->size);
-    share.alone = may && call->blocking && c->plan.slices == 1 && !c->class->spread;
+    share.alone = may && call->order != SPARSE_UNORDERED && !c->class->spread;
     return share;
 }
 
@@ -275,14 +275,16 @@ static void choose(struct sparse_collective *c, bool may_pass_on, const struct s
 }
 
 /* Whether not to ask would save anything: of a long vector's time an agreement is hardly a part. Not before all have been tried, and where
- * the inputs make a difference, not if they have not been timed. */
+ * the inputs make a difference, not if they have not been timed. Nor shares of calls that are not blocking: whether they are filled is not
+ * known before the next. */
 static struct sparse_answer answer_of(const struct sparse_collective *c)
 {
     const struct sparse_choice *choice = &c->choice;
     bool encoded = choice->algorithm != SPARSE_LIBRARY && !choice->dense;
     struct sparse_answer answer = {.grounds = 1, .algorithm = choice->algorithm, .dense = choice->dense};
     if (encoded) answer.grounds = c->timed && c->class->same > 1 ? 2 + choice->algorithm : 0;
-    if (!choice->settled || !sparse_trial_refuses(c->asking, choice->predicted)) answer.grounds = 0;
+    const bool shares = choice->algorithm == SPARSE_ALLREDUCE_SHARES && !c->call.blocking;
+    if (shares || !choice->settled || !sparse_trial_refuses(c->asking, choice->predicted)) answer.grounds = 0;
     return answer;
 }
 
@@ -323,18 +325,27 @@ static bool decide(struct sparse_collective *c)
     return c->choice.algorithm != SPARSE_LIBRARY;
 }
 
-/* False: the ring is to run, or what has been chosen. */
-static bool begin_shares(struct sparse_collective *c)
+static void begin_lanes(struct sparse_collective *c)
 {
-    if (c->choice.algorithm != SPARSE_ALLREDUCE_SHARES) return false;
-    struct sparse_slice *lane = &c->lanes.lane[0];
-    const bool may = sparse_may_share(&c->call.operator, c->elements, c->call.transport->size);
-    if (!may || c->choice.dense || c->plan.slices > 1) c->choice.algorithm = SPARSE_ALLREDUCE_RING;
-    if (c->choice.algorithm == SPARSE_ALLREDUCE_RING) return false;
-    sparse_plan_lane(&c->plan, c->choice.algorithm, 1, c->memory, lane);
-    lane->record = &c->record;
-    lane->tag = c->call.tag + 1;
-    return true;
+    sparse_lanes_begin(&c->lanes, &c->plan, c->choice.algorithm, c->choice.dense, c->memory, c->call.tag + 1, &c->record);
+}
+
+/* Shares are for encoded forms and elements without padding, whatever has been asked for. */
+static enum sparse_algorithm possible(const struct sparse_collective *c)
+{
+    const struct sparse_choice *choice = &c->choice;
+    const bool may = !choice->dense && sparse_may_share(&c->call.operator, c->elements, c->call.transport->size);
+    return choice->algorithm == SPARSE_ALLREDUCE_SHARES && !may ? SPARSE_ALLREDUCE_RING : choice->algorithm;
+}
+
+/* Ranks have more than their shares. The ring takes all, of this call, and of those to come. */
+static void begin_ring(struct sparse_collective *c)
+{
+    if (!sparse_failed(&c->lanes.lane[0])) sparse_lanes_restore(&c->lanes, &c->plan);
+    c->class->spread = true;
+    if (c->call.blocking) sparse_unasked_forget(c->call.state, c->class);
+    c->choice.algorithm = SPARSE_ALLREDUCE_RING;
+    begin_lanes(c);
 }
 
 static void end_turn(struct sparse_collective *c, double now)
@@ -386,16 +397,11 @@ static enum sparse_status go_on(struct sparse_collective *c)
         }
     }
     if (c->choice.algorithm == SPARSE_LIBRARY) return SPARSE_NOT_OURS;
-    if (begin_shares(c)) {
-        STEP_AWAIT(sparse_allreduce_shares(&c->lanes.lane[0]));
-        if (c->lanes.lane[0].shared) STEP_RETURN;
-        c->choice.algorithm = SPARSE_ALLREDUCE_RING;
-        if (c->call.blocking) {
-            sparse_class_spread(c->class);
-            c->call.state->repeat.due = false;
-        }
-    }
-    sparse_lanes_begin(&c->lanes, &c->plan, c->choice.algorithm, c->choice.dense, c->memory, c->call.tag + 1, &c->record);
+    c->choice.algorithm = possible(c);
+    begin_lanes(c);
+    STEP_AWAIT(sparse_lanes_run(&c->lanes, &c->plan));
+    if (!c->record.spread) STEP_RETURN;
+    begin_ring(c);
     STEP_AWAIT(sparse_lanes_run(&c->lanes, &c->plan));
     STEP_END;
 }

@@ -9,9 +9,9 @@ static algorithm_fn *const algorithms[SPARSE_ALGORITHMS] = {
     [SPARSE_REDUCE_DIRECT] = sparse_reduce_direct,           [SPARSE_REDUCE_CHAIN] = sparse_reduce_chain,
     [SPARSE_REDUCE_LEADERS] = sparse_reduce_leaders,         [SPARSE_ALLREDUCE_DOUBLING] = sparse_allreduce_doubling,
     [SPARSE_ALLREDUCE_HALVING] = sparse_allreduce_halving,   [SPARSE_ALLREDUCE_RING] = sparse_allreduce_ring,
-    [SPARSE_ALLREDUCE_LEADERS] = sparse_allreduce_leaders,   [SPARSE_SCATTER_HALVING] = sparse_scatter_halving,
-    [SPARSE_SCATTER_PAIRWISE] = sparse_scatter_pairwise,     [SPARSE_SCAN_DOUBLING] = sparse_scan_doubling,
-    [SPARSE_SCAN_CHAIN] = sparse_scan_chain};
+    [SPARSE_ALLREDUCE_LEADERS] = sparse_allreduce_leaders,   [SPARSE_ALLREDUCE_SHARES] = sparse_allreduce_shares,
+    [SPARSE_SCATTER_HALVING] = sparse_scatter_halving,       [SPARSE_SCATTER_PAIRWISE] = sparse_scatter_pairwise,
+    [SPARSE_SCAN_DOUBLING] = sparse_scan_doubling,           [SPARSE_SCAN_CHAIN] = sparse_scan_chain};
 
 char *sparse_lanes_parked(const struct sparse_lanes *lanes, const struct sparse_plan *plan, char *memory)
 {
@@ -63,6 +63,15 @@ enum sparse_status sparse_lanes_run(struct sparse_lanes *lanes, const struct spa
         if (one != SPARSE_DONE) all = one;
     }
     return all;
+}
+
+void sparse_lanes_restore(struct sparse_lanes *lanes, const struct sparse_plan *plan)
+{
+    for (size_t i = 0; i < lanes->slices; i++) {
+        struct sparse_slice *lane = &lanes->lane[i % plan->lanes];
+        sparse_plan_cut(plan, lanes->algorithm, lanes->slices, i, lane);
+        sparse_shares_restore(lane);
+    }
 }
 
 void sparse_lanes_cancel(struct sparse_lanes *lanes)

@@ -24,6 +24,9 @@ enum sparse_status sparse_lanes_run(struct sparse_lanes *lanes, const struct spa
 /* Where the result lies if it is not yet in the output, which must not be written where the input still is; or NULL. */
 char *sparse_lanes_parked(const struct sparse_lanes *lanes, const struct sparse_plan *plan, char *memory);
 
+/* After shares that were none: the input as it was. */
+void sparse_lanes_restore(struct sparse_lanes *lanes, const struct sparse_plan *plan);
+
 /* Ends everything under way. */
 void sparse_lanes_cancel(struct sparse_lanes *lanes);
 

@@ -187,10 +187,9 @@ static bool prevails(const struct pile *pile, size_t index, const struct grounds
 }
 
 /* The same for one that is dense, and written while it is in L1; what was written is void if it does not prevail. */
-static bool prevails_written(const struct pile *pile, const struct grounds *g, const struct sparse_view *view, bool past,
+static bool prevails_written(const struct sparse_operator *operator, const struct grounds *g, const struct sparse_view *view, bool past,
                              unsigned char *dense)
 {
-    const struct sparse_operator *operator = pile->operator;
     const bool left = g->some_before && !sparse_neutral(operator, g->before, false);
     const bool right = g->some_behind && !sparse_neutral(operator, g->behind, true);
     const size_t size = operator->size, piece = sparse_piece(2 * size);
@@ -203,9 +202,19 @@ static bool prevails_written(const struct pile *pile, const struct grounds *g, c
         if (left && !sparse_unchanged(operator, g->before, false, values, n)) return false;
         if (right && !sparse_unchanged(operator, g->behind, true, values, n)) return false;
         if (past && sparse_kernels()->stream) sparse_kernels()->stream(dense + start * size, values, n * size);
-        else memcpy(dense + start * size, values, n * size);
+        else if (dense + start * size != values) memcpy(dense + start * size, values, n * size);
     }
     return true;
+}
+
+bool sparse_pile_alone(const struct sparse_operator *operator, const void *constant, size_t before, size_t behind, const void *values,
+                       size_t elements, void *dense)
+{
+    struct grounds g = {.some_before = before > 0, .some_behind = behind > 0, .alike = true, .behind = constant};
+    const struct sparse_view view = {.format = SPARSE_DENSE, .elements = elements, .values = values};
+    memcpy(g.before, constant, operator->size);
+    for (size_t i = 1; i < before; i++) sparse_combine(operator, g.before, constant, g.before, 1);
+    return prevails_written(operator, &g, &view, false, dense);
 }
 
 /* Writes message `index`, which may be the result of all, if it is. */
@@ -215,7 +224,7 @@ static bool write_one(const struct pile *pile, const struct sparse_layout *layou
     const struct sparse_view view = nth(pile, index);
     const struct grounds g = around(pile, index);
     if (view.format == SPARSE_DENSE && g.alike && !sparse_padded(pile->operator))
-        return prevails_written(pile, &g, &view, past, dense);
+        return prevails_written(pile->operator, &g, &view, past, dense);
     if (!prevails(pile, index, &g, &view)) return false;
     (past ? sparse_decode_past : sparse_decode)(layout, block, 1, pile->base + pile->at[index], dense);
     return true;

@@ -109,6 +109,7 @@ struct costs {
     int steps, cube;
     bool folds;
     double elements, part; /* of the vector; of a part */
+    double slices;
     double wire, latency, work;
 };
 
@@ -326,7 +327,7 @@ static void sharing(struct costs *c)
         c->latency = INFINITY;
         return;
     }
-    if (sparse_ring_doubles(p))
+    if (c->slices <= 1 && sparse_ring_doubles(p))
         for (int distance = 1; distance < p; distance *= 2) message(c, distance, distance * share);
     else
         for (int k = 1; k < p; k++) message(c, 1, share);
@@ -372,9 +373,10 @@ static double seconds(enum sparse_algorithm algorithm, bool dense, bool library,
     double slices = (double)sparse_slices(algorithm, dense, near, (size_t)fmax(1, floor(bytes / slice)));
     if (algorithm == SPARSE_ALLREDUCE_RING)
         slices = ceil(slices * e->ranks / sparse_ring_room(e->ranks, (size_t)(bytes / slices), slices <= 1));
+    if (algorithm == SPARSE_ALLREDUCE_SHARES) slices = (double)sparse_shares_slices(e->ranks, (size_t)slices);
     bool chain = sparse_is_chain(algorithm);
     slices = (double)sparse_least_slices(algorithm, dense, &parameters->rates, e->ranks, (size_t)bytes, (size_t)slices);
-    struct costs c = {.estimate = e, .rates = &parameters->rates, .dense = dense, .cube = 1, .elements = (double)e->elements};
+    struct costs c = {.estimate = e, .rates = &parameters->rates, .dense = dense, .cube = 1, .elements = (double)e->elements, .slices = slices};
     while (c.cube <= e->ranks / 2) c.cube *= 2, c.steps++;
     c.folds = c.cube < e->ranks;
     c.part = c.elements / slices / (sparse_cut_in_parts(algorithm) ? e->ranks : 1);

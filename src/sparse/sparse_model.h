@@ -126,6 +126,9 @@ bool sparse_near(const struct sparse_rates *rates, int ranks);
  * messages short. Dense forms have twice as many on one node, `near`, so that a slice and its sum stay in L2. */
 size_t sparse_slices(enum sparse_algorithm algorithm, bool dense, bool near, size_t slices);
 
+/* Where a message is what one rank has filled of a slice: a quarter of what a slice is else, whatever the number of ranks. */
+size_t sparse_shares_slices(int ranks, size_t slices);
+
 /* Whether its messages are parts of a slice. */
 bool sparse_cut_in_parts(enum sparse_algorithm algorithm);
 

@@ -34,6 +34,13 @@ size_t sparse_slices(enum sparse_algorithm algorithm, bool dense, bool near, siz
     return longer && slices >= 4 ? slices / 2 : slices;
 }
 
+size_t sparse_shares_slices(int ranks, size_t slices)
+{
+    enum { MESSAGES = 4 };
+    const size_t longer = MESSAGES * slices / (size_t)ranks;
+    return slices == 1 || longer < 1 ? 1 : longer;
+}
+
 bool sparse_is_chain(enum sparse_algorithm algorithm)
 {
     return algorithm == SPARSE_REDUCE_CHAIN || algorithm == SPARSE_REDUCE_LEADERS || algorithm == SPARSE_SCAN_CHAIN;

@@ -9,8 +9,9 @@ enum { PART_BYTES = 8192, LEAST_PER_RANK = 320, TABLES_PER_RANK = 2 + 2 * SPARSE
                           * shorter than 2 GiB */ };
 
 /* EQUAL: one part for every place of the cube; PIECES: of every rank's share, as long as they are no shorter than PART_BYTES. In both
- * a slice has its piece of each part of the vector: what only some ranks have, or is where much is, is in no slice alone. */
-enum cut { WHOLE, EQUAL, PIECES, SHARES_BY_PLACE, SHARES_BY_RANK };
+ * a slice has its piece of each part of the vector: what only some ranks have, or is where much is, is in no slice alone. OWN: of what each
+ * rank is to fill. */
+enum cut { WHOLE, EQUAL, PIECES, OWN, SHARES_BY_PLACE, SHARES_BY_RANK };
 
 /* `halved`: over leaders. */
 static enum cut cut_of(enum sparse_algorithm algorithm, bool halved)
@@ -20,6 +21,7 @@ static enum cut cut_of(enum sparse_algorithm algorithm, bool halved)
     case SPARSE_ALLREDUCE_HALVING: return EQUAL;
     case SPARSE_ALLREDUCE_LEADERS: return halved ? EQUAL : WHOLE;
     case SPARSE_ALLREDUCE_RING: return PIECES;
+    case SPARSE_ALLREDUCE_SHARES: return OWN;
     case SPARSE_SCATTER_HALVING: return SHARES_BY_PLACE;
     case SPARSE_SCATTER_PAIRWISE: return SHARES_BY_RANK;
     default: return WHOLE;
@@ -91,7 +93,7 @@ static size_t need_of(const struct sparse_plan *plan, enum sparse_algorithm algo
     if (algorithm == SPARSE_ALLREDUCE_RING)
         return ranks(plan) * pieces * bound_of(plan, plan->elements, slices * pieces, owners_of(plan, slices));
     if (algorithm == SPARSE_SCATTER_PAIRWISE) return room + ranks(plan) * bound_of(plan, greatest_share(plan), slices, 1);
-    return SPARSE_AREAS * room;
+    return (algorithm == SPARSE_ALLREDUCE_SHARES ? 2 : SPARSE_AREAS) * room;
 }
 
 size_t sparse_plan_slices(const struct sparse_plan *plan, enum sparse_algorithm algorithm, bool dense)
@@ -100,6 +102,7 @@ size_t sparse_plan_slices(const struct sparse_plan *plan, enum sparse_algorithm 
     const int size = plan->call->transport->size;
     const size_t bytes = plan->elements * plan->call->operator.size, most = plan->elements;
     size_t slices = sparse_is_chain(algorithm) ? plan->slices : sparse_slices(algorithm, dense, sparse_near(rates, size), plan->slices);
+    if (algorithm == SPARSE_ALLREDUCE_SHARES) slices = sparse_shares_slices(size, plan->slices);
     slices = sparse_least_slices(algorithm, dense, rates, size, bytes, slices);
     while (slices < most && need_of(plan, algorithm, slices) > plan->areas) slices += (slices + 7) / 8;
     return slices;
@@ -166,7 +169,7 @@ void sparse_plan_lane(const struct sparse_plan *plan, enum sparse_algorithm algo
     lane->input = call->input;
     lane->output = call->output;
     lane->root = call->root;
-    lane->elements = plan->elements;
+    lane->astray = SIZE_MAX;
     lane->past = plan->elements * call->operator.size >= call->parameters->past_bytes;
     lane->exclusive = call->kind == SPARSE_EXSCAN;
     sparse_fold_init(&lane->fold, call->transport->rank, call->transport->size, rooted ? call->root : -1, 1);
@@ -217,6 +220,20 @@ static void cut_share(const struct sparse_plan *plan, size_t slices, size_t inde
     part(lane, at, from + portion(count, index, slices), from + portion(count, index + 1, slices), 1);
 }
 
+static void cut_own(const struct sparse_plan *plan, size_t slices, size_t index, struct sparse_slice *lane)
+{
+    const int size = plan->call->transport->size;
+    for (int r = 0; r < size; r++) {
+        const struct sparse_share own = sparse_share_of(plan->elements, r, size);
+        const size_t count = own.to - own.from;
+        lane->first[r] = (size_t)r;
+        part(lane, (size_t)r, own.from + portion(count, index, slices), own.from + portion(count, index + 1, slices), 1);
+    }
+    lane->positions = lane->first[size] = (size_t)size;
+    lane->whole = slices == 1;
+    lane->index = index;
+}
+
 /* Shares in the order of the places' reversed bits; see sparse_scatter_halving.c for what is behind them. */
 static void cut_by_place(const struct sparse_plan *plan, size_t slices, size_t index, struct sparse_slice *lane)
 {
@@ -243,6 +260,7 @@ void sparse_plan_cut(const struct sparse_plan *plan, enum sparse_algorithm algor
     if (cut == WHOLE) cut_equally(plan, slices, index, 1, 1, lane);
     else if (cut == EQUAL) cut_equally(plan, slices, index, (size_t)lane->fold.cube, 1, lane);
     else if (cut == PIECES) cut_equally(plan, slices, index, pieces_of(plan, slices), owners_of(plan, slices), lane);
+    else if (cut == OWN) cut_own(plan, slices, index, lane);
     else lane->shift = plan->offset[plan->call->transport->rank];
     if (cut == SHARES_BY_PLACE) cut_by_place(plan, slices, index, lane);
     if (cut != SHARES_BY_RANK) return;

@@ -43,6 +43,7 @@ struct sparse_record {
     uint64_t input_bytes;       /* into how many bytes, without the first header of a part */
     struct sparse_tally joined; /* the last merges, of about `joined_ranks` ranks */
     double joined_ranks;
+    bool spread;                /* this rank, or one that is known of, has something outside of its share (sparse_allreduce_shares.c) */
 };
 
 struct sparse_slice {
@@ -73,9 +74,9 @@ struct sparse_slice {
     int resume, middle, inner, k;
     size_t base, extent;              /* positions held */
     struct sparse_run *acc, *in, *out, *all;
-    bool started;                     /* ... of shares: this rank fills its own only */
-    bool shared;                      /* ... and so does everyone, as far as is known */
-    size_t elements;                  /* of the whole vector */
+    bool started;
+    bool whole;                       /* ... of shares: the slice is the vector */
+    size_t index, astray;             /* number of the slice; of the first in which this rank knew that there are no shares */
     struct sparse_slot slot[SPARSE_SLOTS];
 };
 
@@ -205,8 +206,9 @@ enum sparse_status sparse_allreduce_doubling(struct sparse_slice *s);
 enum sparse_status sparse_allreduce_halving(struct sparse_slice *s);
 enum sparse_status sparse_allreduce_ring(struct sparse_slice *s);
 enum sparse_status sparse_allreduce_leaders(struct sparse_slice *s);
-/* s->shared: it has a result; else the ring is to follow. */
+/* If s->record->spread in the end, the input is to be restored slice by slice, and the ring to follow. */
 enum sparse_status sparse_allreduce_shares(struct sparse_slice *s);
+void sparse_shares_restore(struct sparse_slice *s);
 enum sparse_status sparse_scatter_halving(struct sparse_slice *s);
 enum sparse_status sparse_scatter_pairwise(struct sparse_slice *s);
 enum sparse_status sparse_scan_doubling(struct sparse_slice *s);

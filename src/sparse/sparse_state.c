@@ -93,12 +93,6 @@ bool sparse_class_repeated(struct sparse_class *class, struct sparse_sort sort)
     return alike;
 }
 
-void sparse_class_spread(struct sparse_class *class)
-{
-    class->spread = true;
-    class->alike = class->same = 0;
-}
-
 double sparse_class_seen(struct sparse_class *class, struct sparse_sort sort, bool waits, const struct sparse_parameters *parameters)
 {
     if (!as_dense(class, sort.density) || fabs(sort.growth - class->sort.growth) > OTHERWISE) class->same = 0;

@@ -26,7 +26,7 @@ struct sparse_class {
     double found;      /* ... as this rank finds it, which differs from rank to rank */
     double left;       /* seconds: when this rank was done with the last look; 0: it has had none */
     unsigned between;  /* calls from that to this look */
-    bool spread;       /* a call that was to gather shares has found more than that: not again */
+    bool spread;       /* a call that was to gather shares has found more than that: not again. Passes through the agreement, too */
     struct sparse_answer {
         unsigned grounds; /* 1: the inputs make no difference; others: as long as they stay as they are; 0: it holds for its call alone */
         enum sparse_algorithm algorithm;
@@ -90,9 +90,6 @@ double sparse_class_seen(struct sparse_class *class, struct sparse_sort sort, bo
 
 /* What a call without a look had for inputs, as the next look says. Returns whether they were like those of the look before. */
 bool sparse_class_repeated(struct sparse_class *class, struct sparse_sort sort);
-
-/* A call that was to gather shares could not. The same on all ranks. */
-void sparse_class_spread(struct sparse_class *class);
 
 /* A look, from when this rank came to it until it was over there; it is left at `now`, seconds of one clock. A look takes what a
  * call takes several times over where calls are short and a network is slow, and ranks that need not wait for each other in the calls do in a

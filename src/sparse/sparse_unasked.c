@@ -82,6 +82,12 @@ struct sparse_times sparse_unasked_times(const struct sparse_state *state, const
     return last;
 }
 
+void sparse_unasked_forget(struct sparse_state *state, struct sparse_class *class)
+{
+    class->alike = class->same = 0;
+    state->repeat.due = false;
+}
+
 /* Whether a call is the one that was to come next. If it is another one, none is. */
 static bool repeats(const struct sparse_call *call, struct sparse_class *class)
 {

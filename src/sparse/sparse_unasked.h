@@ -20,6 +20,9 @@ struct sparse_answer sparse_unasked(const struct sparse_call *call, size_t eleme
 void sparse_unasked_repeat(const struct sparse_call *call, struct sparse_class *class, const struct sparse_choice *choice,
                            double grain);
 
+/* What calls of the class have run is nothing to go by. The same on all ranks. */
+void sparse_unasked_forget(struct sparse_state *state, struct sparse_class *class);
+
 /* What the ranks have agreed on of the last call's times. Of other inputs than those that were looked at a repetition says nothing. */
 struct sparse_times sparse_unasked_times(const struct sparse_state *state, const struct sparse_terms *terms,
                                          const struct sparse_estimate *estimate);

@@ -93,13 +93,19 @@ static size_t output_elements(const struct run *run, int rank)
     return scatters(run) && !run->trial->in_place ? run->counts[rank] : run->elements;
 }
 
+static size_t stray_element(const struct run *run, int rank)
+{
+    if (rank == 0) return run->elements - 1;
+    return run->trial->strays_late ? run->elements / (size_t)run->trial->ranks - 1 : 0;
+}
+
 static void make_vector(struct run *run, int rank)
 {
     const struct sim_trial *t = run->trial;
     size_t bytes = run->elements * run->operator.size, output = output_elements(run, rank) * run->operator.size;
     run->input[rank] = need(malloc(bytes + 1));
     sim_fill(&run->operator, t->pattern, t->density, t->seed, rank, t->ranks, run->elements, run->input[rank]);
-    if (t->stray == rank + 1) memset(run->input[rank] + (rank > 0 ? 0 : bytes - run->operator.size), 1, run->operator.size);
+    if (t->stray == rank + 1) memset(run->input[rank] + stray_element(run, rank) * run->operator.size, 1, run->operator.size);
     run->output[rank] = t->in_place ? run->input[rank] : need(malloc(output + 1));
     if (t->fast) return;
     sim_soil(&run->operator, run->input[rank], run->elements);

@@ -20,6 +20,7 @@ struct sim_trial {
     double density;
     uint64_t seed;     /* of the vectors */
     int stray;         /* this rank's (from 1; 0: none's) first element, or the last one of the first rank, is not as the pattern says */
+    bool strays_late;  /* ... nor is its first but the last one of another's share */
     struct sim_options sim; /* `ranks` and the tags are filled in */
     bool in_agreement; /* what is damaged, and counted as data_messages: the agreement, not what follows */
     int astray;        /* this rank (from 1; 0: none) takes another algorithm than the others */

@@ -60,6 +60,65 @@ static void test_one_strays(void **state)
             }
 }
 
+enum { SOME = 5 }; /* of the numbers of ranks */
+
+/* Vectors of `slices` slices of four messages' length. */
+static struct sim_trial in_slices(int ranks, size_t slices, int operator)
+{
+    struct sim_trial t = shares_of(ranks, 0, operator);
+    const size_t least = 8192 * (size_t)ranks; /* of a slice (sparse_plan.c) */
+    t.parameters.slice_bytes = 1;
+    t.count = slices * least / sim_operator(operator).size + (operator % 3 ? 0 : 7);
+    return t;
+}
+
+/* Pieces of shares go around the ring: in slices, with the same bits, and nothing is sent but them. Where a call is in place, and what a rank has changes when
+ * it is joined with zeros, that rank strays. */
+static void test_slices(void **state)
+{
+    int shared_in_place = 0, rings = 0;
+    for (size_t i = 0; i < SOME; i++)
+        for (int operator = 0; operator < SIM_OPERATORS; operator++)
+            for (int in_place = 0; in_place < 2; in_place++) {
+                struct sim_trial t = in_slices(several[i], (size_t)several[i] + 2, operator);
+                struct sim_report report;
+                if (is_padded(operator)) continue;
+                t.in_place = in_place;
+                t.sim.seed = (uint64_t)operator;
+                assert_true(sim_trial_run(&t, NULL, &report));
+                assert_int_equal(report.done, t.ranks);
+                const bool shared = report.outcome[0].algorithm == SPARSE_ALLREDUCE_SHARES;
+                if (!shared) assert_int_equal(report.outcome[0].algorithm, SPARSE_ALLREDUCE_RING);
+                assert_true(shared || in_place);
+                shared_in_place += shared && in_place;
+                rings += !shared;
+                if (!shared) continue;
+                const size_t bytes = t.count * sim_operator(operator).size, p = (size_t)t.ranks, slices = 4 * (p + 2) / p;
+                assert_int_equal(report.sent - 64 * (report.messages - report.data_messages), bytes * (p - 1));
+                assert_int_equal(report.data_messages, slices * p * (p - 1));
+            }
+    assert_true(shared_in_place >= SOME && rings >= SOME); /* each of some operators */
+}
+
+/* One strays in the first slice, in a later one, or in the last. */
+static void test_strays_in_slices(void **state)
+{
+    for (size_t i = 0; i < SOME; i++)
+        for (int stray = 1; stray <= several[i]; stray++)
+            for (int way = 0; way < 4; way++) {
+                struct sim_trial t = in_slices(several[i], 2 * (size_t)several[i], 0);
+                struct sim_report report;
+                t.stray = stray;
+                t.strays_late = way & 1;
+                t.in_place = way & 2;
+                t.sim.seed = (uint64_t)stray;
+                assert_true(sim_trial_run(&t, NULL, &report));
+                assert_int_equal(report.done, t.ranks);
+                assert_int_equal(report.outcome[0].algorithm, SPARSE_ALLREDUCE_RING);
+                assert_int_equal(report.outcome[1].algorithm, SPARSE_ALLREDUCE_RING);
+            }
+}
+
 /* Vectors that are no shares at all, of each kind. */
 static void test_other_patterns(void **state)
 {
@@ -100,27 +159,42 @@ static int gathered(const struct sim_trial *t, struct sparse_state **states)
     return some;
 }
 
-static bool has_tried_in_vain(const struct sparse_state *state)
+static bool has_tried_in_vain(const struct sparse_state *state, enum sparse_order order)
 {
     bool some = false;
-    for (int i = 0; i < SPARSE_CLASSES; i++) some |= state->classes[SPARSE_IN_ORDER].class[i].spread;
+    for (int i = 0; i < SPARSE_CLASSES; i++) some |= state->classes[order].class[i].spread;
     return some;
 }
 
-/* They are found on one node, where they are filled, and after one call in which they were not, never again. */
-static void test_choice(void **state)
+/* They are found where they are filled, and after one call in which they were not, never again. */
+static void choose_in(enum sparse_order order)
 {
     struct sim_trial t = on_one_node(8);
     struct sparse_state **states = sim_states_create(t.ranks);
+    t.order = order;
     (void)gathered(&t, states);
     assert_in_range(gathered(&t, states), 30, 40);
-    assert_false(has_tried_in_vain(states[0]));
+    assert_false(has_tried_in_vain(states[0], order));
     t.stray = 3;
+    t.strays_late = true; /* where samples do not look */
     assert_in_range(gathered(&t, states), 0, 2);
-    assert_true(has_tried_in_vain(states[0]));
+    assert_true(has_tried_in_vain(states[0], order));
     t.stray = 0;
     assert_int_equal(gathered(&t, states), 0);
     sim_states_destroy(states, t.ranks);
+}
+
+/* On one node, of blocking calls and of others, if they come in an order. */
+static void test_choice(void **state)
+{
+    choose_in(SPARSE_IN_ORDER);
+    choose_in(SPARSE_IN_TURN);
+    struct sim_trial t = on_one_node(8);
+    t.order = SPARSE_UNORDERED;
+    struct sparse_state **states = sim_states_create(t.ranks);
+    assert_int_equal(gathered(&t, states), 0);
+    sim_states_destroy(states, t.ranks);
+    t.order = SPARSE_IN_ORDER;
     t.parameters.rates.ranks_per_node = 4;
     states = sim_states_create(t.ranks);
     assert_int_equal(gathered(&t, states), 0);
@@ -134,7 +208,7 @@ static void test_thin(void **state)
     struct sparse_state **states = sim_states_create(t.ranks);
     t.pattern = SIM_RANDOM;
     for (t.density = 1e-5; t.density < 0.2; t.density *= 10) assert_int_equal(gathered(&t, states), 0);
-    assert_false(has_tried_in_vain(states[0]));
+    assert_false(has_tried_in_vain(states[0], SPARSE_IN_ORDER));
     sim_states_destroy(states, t.ranks);
 }
 
@@ -143,8 +217,8 @@ static void test_damage(void **state)
 {
     for (int ranks = 2; ranks <= 9; ranks++)
         for (enum sim_damage damage = SIM_TRUNCATE; damage <= SIM_EMPTY; damage++)
-            for (long message = 0; message < ranks; message++) {
-                struct sim_trial t = shares_of(ranks, 100 * (size_t)ranks, 0);
+            for (long message = 0; message < 2 * ranks; message++) {
+                struct sim_trial t = message < ranks ? shares_of(ranks, 100 * (size_t)ranks, 0) : in_slices(ranks, (size_t)ranks, 0);
                 struct sim_report report;
                 t.sim.damage = damage;
                 t.sim.damaged = message;
@@ -159,7 +233,8 @@ static void test_damage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_results), cmocka_unit_test(test_one_strays), cmocka_unit_test(test_other_patterns),
+        cmocka_unit_test(test_results), cmocka_unit_test(test_one_strays), cmocka_unit_test(test_slices),
+        cmocka_unit_test(test_strays_in_slices), cmocka_unit_test(test_other_patterns),
         cmocka_unit_test(test_choice), cmocka_unit_test(test_thin), cmocka_unit_test(test_damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
