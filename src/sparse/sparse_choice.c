@@ -139,12 +139,18 @@ static bool alike(const struct sparse_estimate *estimate, const struct sparse_pa
 
 /* A dense form has memory of its own, which calls one behind the other find in the caches, and calls of a program that computes between
  * them do not; and over a network a call that takes little is disturbed by more than the usual margin: where it would stay in the
- * caches, it has to be better by more. Not so beside a long wait, where memory is nothing. What takes long is disturbed by less of it. */
+ * caches, it has to be better by more. Not so beside a long wait, where memory is nothing. What takes long is disturbed by less of it.
+ * Over a network, where caches matter less, several calls that all take less than any of the other's are no chance: sure_margin(). */
 static double dense_margin(const struct sparse_estimate *estimate, const struct sparse_parameters *parameters, bool waits)
 {
     bool cached = estimate->elements * estimate->size < parameters->past_bytes;
     if (!cached) return 1 + (parameters->margin - 1) / 2;
     return !waits && !alike(estimate, parameters) ? careful(parameters) : parameters->margin;
+}
+
+static double sure_margin(const struct sparse_estimate *estimate, const struct sparse_parameters *parameters)
+{
+    return sparse_near(&parameters->rates, estimate->ranks) ? 0 : parameters->margin;
 }
 
 /* What is short takes little, and is disturbed by more of that. */
@@ -164,6 +170,7 @@ static struct sparse_choice by_trial(struct range range, double library, const s
     contest.unlearned = contest.thin && !estimate->learned;
     trial->modes = waits(estimate, parameters, sparse_trial_expected(trial, 0, library));
     contest.dense_margin = dense_margin(estimate, parameters, trial->modes);
+    contest.sure_margin = fmin(contest.dense_margin, sure_margin(estimate, parameters));
     bool open;
     for (enum sparse_algorithm a = range.first; a <= range.last; a++)
         contest.merge |= shows_nothing(a, estimate->ranks) ? 0 : 2u << (a - range.first);

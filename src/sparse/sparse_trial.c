@@ -124,12 +124,39 @@ static bool promising(const struct sparse_trial *trial, const struct sparse_cont
     return c->cost[i] <= reach * best && (c->cost[i] * c->margin <= c->cost[0] || (worth_it(trial, c) && saves(c, i)));
 }
 
+/* The longest and the shortest of a contender's last calls: of more than a few, but for one of each. */
+static void range_of(const struct sparse_contender *c, double cost, double *longest, double *shortest)
+{
+    enum { FEW = 3 };
+    const uint32_t kept = c->tried < SPARSE_TRIAL_RATIOS ? c->tried : SPARSE_TRIAL_RATIOS, but = kept > FEW;
+    double sorted[SPARSE_TRIAL_RATIOS] = {0};
+    for (uint32_t k = 0, at; k < kept; k++) {
+        for (at = k; at > 0 && sorted[at - 1] > (double)c->ratio[k]; at--) sorted[at] = sorted[at - 1];
+        sorted[at] = (double)c->ratio[k];
+    }
+    *shortest = sorted[but] * cost;
+    *longest = sorted[kept - 1 - but] * cost;
+}
+
+/* Whether the last calls of `i` took less than those of the other, and both have had several. */
+static bool surely_quicker(const struct sparse_trial *trial, const struct sparse_contest *c, int i, int other)
+{
+    enum { SEVERAL = CLOSE_TWICE };
+    double longest, shortest, its_longest, its_shortest;
+    if (trial->contender[i].tried < SEVERAL || trial->contender[other].tried < SEVERAL) return false;
+    range_of(&trial->contender[i], c->cost[i], &longest, &shortest);
+    range_of(&trial->contender[other], c->cost[other], &its_longest, &its_shortest);
+    return longest < its_shortest;
+}
+
 /* Ours must be better by its margin than who ran before, be it the library's routine or another one of ours: sums of floating-point
  * numbers are the same from call to call that way. The library's routine need only be better. */
 static double handicap(const struct sparse_trial *trial, const struct sparse_contest *c, int i)
 {
     if (i == trial->incumbent || i == 0) return 1;
-    return i < c->dense ? c->margin : c->dense_margin;
+    if (i < c->dense) return c->margin;
+    const int other = trial->incumbent > 0 ? trial->incumbent : 0;
+    return c->sure_margin > 0 && surely_quicker(trial, c, i, other) ? c->sure_margin : c->dense_margin;
 }
 
 /* What a call by contender `i` is expected to take. The library's routine and dense forms run without asking in most calls, encoded ones in

@@ -325,7 +325,8 @@ static double dense_seconds(int per_node, size_t past, double library, int *ours
     return seconds;
 }
 
-/* A sixth better is enough for a dense form of a long vector, but not of one that trials find in the caches. */
+/* A sixth better is enough for a dense form of a long vector, but on one node not of one that trials find in the caches; over a network it
+ * is, where each call is better. */
 static void test_dense_form_in_the_caches(void **state)
 {
     const size_t never = SIZE_MAX;
@@ -338,7 +339,8 @@ static void test_dense_form_in_the_caches(void **state)
         seconds = dense_seconds(per_node, never, 1, &ours);
         assert_in_range(ours, 30, 56);
         (void)dense_seconds(per_node, never, 1.17 * seconds, &ours);
-        assert_in_range(ours, 0, 16); /* the trials of two, most of them twice */
+        if (per_node == 1) assert_in_range(ours, 30, 56);
+        else assert_in_range(ours, 0, 16); /* the trials of two, most of them twice */
     }
 }
 

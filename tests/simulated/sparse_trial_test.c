@@ -47,6 +47,24 @@ static void test_disturbed(void **state)
     assert_in_range(right, 8, 10);
 }
 
+/* Better by less than a dense form is to be, but in all calls: it is taken where that counts, and not where calls overlap. */
+static void test_surely_quicker(void **state)
+{
+    const double sure[] = {0, 1.1};
+    for (int i = 0; i < 2; i++)
+        for (int overlap = 0; overlap < 2; overlap++) {
+            const struct sparse_contest contest = {.n = 3, .dense = 2, .cost = {6, 20, 6}, .margin = 1.1, .dense_margin = 1.25, .sure_margin = sure[i]};
+            struct sparse_trials trials = {0};
+            struct sparse_trial *trial = at(&trials, 1, 1 << 16, 1, 1);
+            for (int call = 0; call < 64; call++) {
+                const double slow = overlap && trial->contender[2].tried % 2 == 1 ? 7.1 : 6;
+                const double seconds[] = {7 + 0.01 * (call % 3), 20, slow};
+                (void)contend(&trials, trial, &contest, seconds);
+            }
+            assert_int_equal(trial->incumbent, i == 1 && !overlap ? 2 : 0);
+        }
+}
+
 /* Its first calls, when all was new to it, take nearly twice as long as the best one's: it has more of them, and is found. */
 static void test_few_calls_say_little(void **state)
 {
@@ -449,7 +467,7 @@ int main(void)
         cmocka_unit_test(test_trials), cmocka_unit_test(test_nobody_is_better), cmocka_unit_test(test_samples_differ),
         cmocka_unit_test(test_one_sort_of_inputs), cmocka_unit_test(test_sorts),
         cmocka_unit_test(test_seen_again_in_passing),
-        cmocka_unit_test(test_disturbed), cmocka_unit_test(test_few_calls_say_little),
+        cmocka_unit_test(test_disturbed), cmocka_unit_test(test_surely_quicker), cmocka_unit_test(test_few_calls_say_little),
         cmocka_unit_test(test_disturbed_later), cmocka_unit_test(test_disturbed_soon),
         cmocka_unit_test(test_things_change), cmocka_unit_test(test_asking_is_dear), cmocka_unit_test(test_disturbances_change_nothing),
         cmocka_unit_test(test_modes),
