@@ -146,7 +146,7 @@ enum lucid_reduce_brief { LUCID_REDUCE_SHORT, LUCID_REDUCE_TIMED, LUCID_REDUCE_L
 LUCID_INTERNAL enum lucid_reduce_brief lucid_reduce_short(MPI_Comm comm, size_t bytes);
 LUCID_INTERNAL void lucid_reduce_short_left(void);
 /* A call of so many bytes has been looked at. */
-LUCID_INTERNAL void lucid_reduce_short_seen(MPI_Comm comm, size_t bytes, double density);
+LUCID_INTERNAL void lucid_reduce_short_seen(MPI_Comm comm, size_t bytes, double density, enum sparse_worth worth);
 /* Whether another call of so many bytes is to be looked at, as far as it is known when it is made. */
 LUCID_INTERNAL bool lucid_reduce_long(MPI_Comm comm, size_t bytes);
 LUCID_INTERNAL void lucid_reduce_short_close(void);

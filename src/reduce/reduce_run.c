@@ -153,7 +153,7 @@ static bool run(const struct lucid_reduction *reduction, size_t *counts, const s
     if (status == SPARSE_NOT_OURS) lucid_reduce_again_unseen(reduction, operator, own);
     if (status == SPARSE_PENDING) {
         status = lucid_reduce_go_on(own, collective, &outcome);
-        lucid_reduce_short_seen(reduction->comm, bytes, outcome.agreed);
+        lucid_reduce_short_seen(reduction->comm, bytes, outcome.agreed, outcome.worth);
     }
     if (status == SPARSE_NOT_OURS) {
         if (outcome.left) passed_on = own;

@@ -115,10 +115,10 @@ void lucid_reduce_short_left(void)
     running = NULL;
 }
 
-void lucid_reduce_short_seen(MPI_Comm comm, size_t bytes, double density)
+void lucid_reduce_short_seen(MPI_Comm comm, size_t bytes, double density, enum sparse_worth worth)
 {
     struct brief *own = bytes < settings.short_bytes && settings.short_measured ? find(comm) : NULL;
-    if (!own || !sparse_short_gives_up(&own->times, density)) return;
+    if (!own || !sparse_short_gives_up(&own->times, density, worth)) return;
     own->bytes = settings.short_bytes;
     lucid_reduce_again_forget(); /* who has the call in mind would go on counting it in the core, and others not */
 }

@@ -419,11 +419,19 @@ enum sparse_status sparse_collective_step(struct sparse_collective *c)
     return c->status;
 }
 
+/* On one node a look at what is short takes a noticeable part of it, whoever runs; over a network it does not. */
+static enum sparse_worth worth(const struct sparse_collective *c)
+{
+    if (sparse_near(&c->parameters.rates, c->call.transport->size)) return SPARSE_IDLE;
+    if (!c->choice.settled) return SPARSE_OPEN;
+    return c->choice.algorithm == SPARSE_LIBRARY ? SPARSE_IDLE : SPARSE_WORTH;
+}
+
 void sparse_collective_outcome(const struct sparse_collective *c, struct sparse_outcome *outcome)
 {
     const struct sparse_record *r = &c->record;
     *outcome = (struct sparse_outcome){
-        .algorithm = c->choice.algorithm, .dense = c->choice.dense, .left = c->left, .ticket = c->ticket, .error = r->error,
+        .algorithm = c->choice.algorithm, .dense = c->choice.dense, .left = c->left, .worth = worth(c), .ticket = c->ticket, .error = r->error,
         .code = r->code, .peer = r->peer, .sampled = c->sampled, .agreed = c->agreed, .messages = r->messages, .sent = r->sent,
         .sent_dense = r->sent_dense, .received = r->received, .elements = r->input.elements, .exceptions = r->input.exceptions};
 }

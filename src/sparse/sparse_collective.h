@@ -133,6 +133,9 @@ bool sparse_collective_decided(const struct sparse_collective *collective);
 
 enum sparse_error { SPARSE_NO_ERROR, SPARSE_NO_MEMORY, SPARSE_CORRUPT, SPARSE_PEER_FAILED, SPARSE_TRANSPORT };
 
+/* Nobody knows yet; they are for nothing; a dense form of ours runs, which is better. */
+enum sparse_worth { SPARSE_OPEN, SPARSE_IDLE, SPARSE_WORTH };
+
 struct sparse_outcome {
     enum sparse_algorithm algorithm; /* SPARSE_LIBRARY after SPARSE_NOT_OURS */
     bool dense;                      /* ran in dense form */
@@ -141,6 +144,7 @@ struct sparse_outcome {
     enum sparse_error error;
     int code;                        /* SPARSE_TRANSPORT: the adapter's error code */
     int peer;                        /* where the trouble came from, or -1 */
+    enum sparse_worth worth;         /* looks at dense ones like it */
     double sampled, agreed;          /* density of this rank's vector, and the mean of all; -1: nobody has looked */
     uint64_t messages, sent, sent_dense, received; /* this rank's; bytes; sent_dense: what the same algorithm sends in dense form */
     uint64_t elements, exceptions;   /* of this rank's input, exact */

@@ -213,7 +213,12 @@ bool sparse_pile_alone(const struct sparse_operator *operator, const void *const
     struct grounds g = {.some_before = before > 0, .some_behind = behind > 0, .alike = true, .behind = constant};
     const struct sparse_view view = {.format = SPARSE_DENSE, .elements = elements, .values = values};
     memcpy(g.before, constant, operator->size);
-    for (size_t i = 1; i < before; i++) sparse_combine(operator, g.before, constant, g.before, 1);
+    for (size_t i = 1; i < before; i++) {
+        unsigned char next[SPARSE_MAX_SIZE];
+        sparse_combine(operator, g.before, constant, next, 1);
+        if (memcmp(g.before, next, operator->size) == 0) break; /* nor will the others change it */
+        memcpy(g.before, next, operator->size);
+    }
     return prevails_written(operator, &g, &view, false, dense);
 }
 

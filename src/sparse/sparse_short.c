@@ -62,9 +62,10 @@ int sparse_short_settle(struct sparse_short *s, const struct sparse_transport *t
     return rc;
 }
 
-bool sparse_short_gives_up(struct sparse_short *s, double density)
+bool sparse_short_gives_up(struct sparse_short *s, double density, enum sparse_worth worth)
 {
-    if (density < 0) return false;
-    s->dense = density < 0.5 ? 0 : s->dense + 1;
+    const bool sparse = density < 0.5;
+    if (density < 0 || (!sparse && worth == SPARSE_OPEN)) return false;
+    s->dense = sparse || worth == SPARSE_WORTH ? 0 : s->dense + 1;
     return s->dense == DENSE_LOOKS;
 }

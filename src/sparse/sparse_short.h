@@ -2,7 +2,8 @@
 /* From which length on the vectors of a communicator are looked at (LUCID_SPARSE_SHORT=measured): from SPARSE_SHORT_MOST on in any case,
  * and shorter ones where the MPI library takes so long for them that looking is hardly a part of it.
  *
- * When a number of calls in a row have been looked at, and all were dense, shorter ones are the library's for good.
+ * When a number of calls in a row have been looked at, and all were dense, shorter ones are the library's for good; over a network those count for which
+ * the library's routine has been found the best, and none is where a dense form of ours is.
  *
  * The first blocking calls of a length in between, SPARSE_SHORT_CALLS of them, are the library's, and timed. At the next one rank 0 says
  * what follows from its times, so that all ranks have the same: calls in order are the same ones at all ranks. */
@@ -11,6 +12,7 @@
 
 #include <stdint.h>
 
+#include "sparse_collective.h"
 #include "sparse_measure.h"
 
 enum {
@@ -48,7 +50,8 @@ size_t sparse_short_bytes(const struct sparse_short *s);
 int sparse_short_settle(struct sparse_short *s, const struct sparse_transport *transport, int tag,
                         const struct sparse_surroundings *surroundings, struct sparse_parameters *parameters);
 
-/* Whether no more short calls of the communicator are to be looked at, now that one has been, of that agreed density; negative: it was not. */
-bool sparse_short_gives_up(struct sparse_short *s, double density);
+/* Whether no more short calls of the communicator are to be looked at, now that one has been, of that agreed density; negative: it was not.
+ * `worth`: whether looks at such calls are, if they are dense. */
+bool sparse_short_gives_up(struct sparse_short *s, double density, enum sparse_worth worth);
 
 #endif

@@ -111,12 +111,15 @@ static void test_gives_up(void **state)
 {
     struct sparse_short s = {0};
     int looks = 0;
-    for (int i = 0; i < 1000; i++) assert_false(sparse_short_gives_up(&s, i % 10 == 0 ? 0.01 : 1));
+    for (int i = 0; i < 1000; i++) assert_false(sparse_short_gives_up(&s, i % 10 == 0 ? 0.01 : 1, SPARSE_IDLE));
     s = (struct sparse_short){0};
-    for (int i = 0; i < 1000; i++) assert_false(sparse_short_gives_up(&s, -1));
-    while (!sparse_short_gives_up(&s, 0.9)) looks++;
+    for (int i = 0; i < 1000; i++) assert_false(sparse_short_gives_up(&s, -1, SPARSE_IDLE));
+    for (int i = 0; i < 1000; i++) assert_false(sparse_short_gives_up(&s, 1, SPARSE_OPEN));
+    for (int i = 0; i < 1000; i++) assert_false(sparse_short_gives_up(&s, 1, i % 10 ? SPARSE_IDLE : SPARSE_WORTH)); /* some are */
+    s = (struct sparse_short){0};
+    while (!sparse_short_gives_up(&s, 0.9, looks % 3 ? SPARSE_IDLE : SPARSE_OPEN)) looks++;
     assert_in_range(looks, 10, 100);
-    assert_false(sparse_short_gives_up(&s, 0.9)); /* it has */
+    assert_false(sparse_short_gives_up(&s, 0.9, SPARSE_IDLE)); /* it has */
 }
 
 int main(void)

@@ -108,7 +108,7 @@ static void learn_of_short(coll_sparse_module_t *module, const struct sparse_col
     struct sparse_outcome outcome;
     if (!module->brief.settled || bytes >= SPARSE_SHORT_MOST) return;
     sparse_collective_outcome(run, &outcome);
-    if (sparse_short_gives_up(&module->brief, outcome.agreed))
+    if (sparse_short_gives_up(&module->brief, outcome.agreed, outcome.worth))
         module->short_bytes = module->short_begun = SPARSE_SHORT_MOST;
 }
 
