@@ -140,7 +140,8 @@ static bool alike(const struct sparse_estimate *estimate, const struct sparse_pa
 /* A dense form has memory of its own, which calls one behind the other find in the caches, and calls of a program that computes between
  * them do not; and over a network a call that takes little is disturbed by more than the usual margin: where it would stay in the
  * caches, it has to be better by more. Not so beside a long wait, where memory is nothing. What takes long is disturbed by less of it.
- * Over a network, where caches matter less, several calls that all take less than any of the other's are no chance: sure_margin(). */
+ * Between nodes of several ranks, of which the library's routine may know nothing, several calls that take less than the other's are no chance:
+ * sure_margin(). */
 static double dense_margin(const struct sparse_estimate *estimate, const struct sparse_parameters *parameters, bool waits)
 {
     bool cached = estimate->elements * estimate->size < parameters->past_bytes;
@@ -150,7 +151,7 @@ static double dense_margin(const struct sparse_estimate *estimate, const struct 
 
 static double sure_margin(const struct sparse_estimate *estimate, const struct sparse_parameters *parameters)
 {
-    return sparse_near(&parameters->rates, estimate->ranks) ? 0 : parameters->margin;
+    return sparse_nodes_matter(estimate->ranks, parameters->rates.ranks_per_node) ? parameters->margin : 0;
 }
 
 /* What is short takes little, and is disturbed by more of that. */

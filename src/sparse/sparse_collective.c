@@ -419,10 +419,11 @@ enum sparse_status sparse_collective_step(struct sparse_collective *c)
     return c->status;
 }
 
-/* On one node a look at what is short takes a noticeable part of it, whoever runs; over a network it does not. */
+/* A look at what is short takes a noticeable part of it, whoever runs; not so between nodes of several ranks, where a dense form may be much
+ * better, too. */
 static enum sparse_worth worth(const struct sparse_collective *c)
 {
-    if (sparse_near(&c->parameters.rates, c->call.transport->size)) return SPARSE_IDLE;
+    if (!sparse_nodes_matter(c->call.transport->size, c->parameters.rates.ranks_per_node)) return SPARSE_IDLE;
     if (!c->choice.settled) return SPARSE_OPEN;
     return c->choice.algorithm == SPARSE_LIBRARY ? SPARSE_IDLE : SPARSE_WORTH;
 }

@@ -2,8 +2,8 @@
 /* From which length on the vectors of a communicator are looked at (LUCID_SPARSE_SHORT=measured): from SPARSE_SHORT_MOST on in any case,
  * and shorter ones where the MPI library takes so long for them that looking is hardly a part of it.
  *
- * When a number of calls in a row have been looked at, and all were dense, shorter ones are the library's for good; over a network those count for which
- * the library's routine has been found the best, and none is where a dense form of ours is.
+ * When a number of calls in a row have been looked at, and all were dense, shorter ones are the library's for good; between nodes of several ranks those
+ * count for which the library's routine has been found the best, and begin anew where a dense form of ours has.
  *
  * The first blocking calls of a length in between, SPARSE_SHORT_CALLS of them, are the library's, and timed. At the next one rank 0 says
  * what follows from its times, so that all ranks have the same: calls in order are the same ones at all ranks. */
