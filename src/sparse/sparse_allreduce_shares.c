@@ -2,15 +2,20 @@
 /* Allreduce where everyone fills its own share: rank r has zeros everywhere but in the elements from r n/p to (r+1) n/p. Then a share's result
  * follows from its own rank's elements, which joins them with the others' zeros, in rank order as the ring does, and writes them where
  * they belong; and what is left is to gather results, straight from one output into the other: no vector is encoded, kept or read
- * again. By doubling for a power of two, the nearest ranks first, whose shares lie next to each other; else around a ring.
+ * again. In one slice by doubling for a power of two, the nearest ranks first, whose shares lie next to each other; else around a ring, a slice being a piece
+ * of every share.
  *
- * Whether a rank has zeros elsewhere it looks up in every call. Who has not sends a few bytes that say so in the place of all that it would have sent, and
- * so does who has received them: every share's message depends on those before, so that in the end all ranks know, or none. Then they leave
- * it to the ring (sparse_collective.c), which gives the same bits. Bytes of another length than expected are damage. What a
- * rank has found damaged it cannot hand on; those that hear nothing of that and leave it to the ring wait for it, as for one whose transport has failed.
+ * Whether a rank has zeros elsewhere it looks up in every call, slice by slice. Who has not sends a few bytes that say so in the place of all that it would
+ * have sent, and so does who has received them: every share's message depends on those before, so that at the end of a slice all ranks know, or none, and
+ * all slices take place. Then inputs that results have been written over become what they were, which is zeros but for the own share, and the
+ * ring (sparse_allreduce_ring.c) takes the call, which gives the same bits. An own share that is not what it was when zeros have been joined with it (-0.0 in
+ * a sum) could be restored from memory only: of that there is enough for one slice, else the rank strays.
  *
- * Only for shares of some length, one slice, and elements without padding, which lies in the output and is not ours.
- * Cost: log2 p alpha + beta n, n read, 2 n/p written; around a ring (p-1) alpha.
+ * Bytes of another length than expected are damage. What a rank has found damaged it cannot hand on; those that hear nothing of that and leave it to the
+ * ring wait for it, as for one whose transport has failed.
+ *
+ * Only for shares of some length and elements without padding, which lies in the output and is not ours.
+ * Cost: log2 p alpha + beta n, n read, 2 n/p written; around a ring (p-1) alpha, for each slice.
  * Source: recursive doubling and ring allgather; knowing whose part is whose is what programs gain by MPI_Allgatherv. */
 #include "sparse_format.h"
 #include "sparse_slice.h"

@@ -63,24 +63,36 @@ struct sparse_trial *sparse_trials_at(struct sparse_trials *trials, uint32_t sha
     return found;
 }
 
+/* What was seen last, the least first. Returns how many there are. A few: every call that asks waits for it. */
+static uint32_t in_order(const double *seen, uint32_t n, double *sorted)
+{
+    const uint32_t kept = n < SPARSE_TRIAL_RATIOS ? n : SPARSE_TRIAL_RATIOS;
+    for (uint32_t k = 0, at; k < kept; k++) {
+        for (at = k; at > 0 && sorted[at - 1] > seen[k]; at--) sorted[at] = sorted[at - 1];
+        sorted[at] = seen[k];
+    }
+    return kept;
+}
+
 /* Disturbances only add: the least of two, but the second least of more, or luck would stay for ever. Of modes the middle one: the library's
  * Reduce_scatter_block of 1 MiB between nodes takes 9.4, 11.4 or 13.7 ms. */
 static double typical(const double *seen, uint32_t n, bool modes)
 {
     double sorted[SPARSE_TRIAL_RATIOS] = {INFINITY};
-    const uint32_t kept = n < SPARSE_TRIAL_RATIOS ? n : SPARSE_TRIAL_RATIOS;
-    for (uint32_t k = 0, at; k < kept; k++) { /* a few: every call that asks waits for it */
-        for (at = k; at > 0 && sorted[at - 1] > seen[k]; at--) sorted[at] = sorted[at - 1];
-        sorted[at] = seen[k];
-    }
+    const uint32_t kept = in_order(seen, n, sorted);
     return sorted[n < 3 ? 0 : modes ? (kept - 1) / 2 : 1];
+}
+
+static void ratios_of(const struct sparse_contender *c, double *ratios)
+{
+    for (int k = 0; k < SPARSE_TRIAL_RATIOS; k++) ratios[k] = (double)c->ratio[k];
 }
 
 static double ratio_of(const struct sparse_trial *trial, int i)
 {
     const struct sparse_contender *c = &trial->contender[i];
     double seen[SPARSE_TRIAL_RATIOS];
-    for (int k = 0; k < SPARSE_TRIAL_RATIOS; k++) seen[k] = (double)c->ratio[k];
+    ratios_of(c, seen);
     return typical(seen, c->tried, trial->modes);
 }
 
@@ -128,25 +140,27 @@ static bool promising(const struct sparse_trial *trial, const struct sparse_cont
 static void range_of(const struct sparse_contender *c, double cost, double *longest, double *shortest)
 {
     enum { FEW = 3 };
-    const uint32_t kept = c->tried < SPARSE_TRIAL_RATIOS ? c->tried : SPARSE_TRIAL_RATIOS, but = kept > FEW;
-    double sorted[SPARSE_TRIAL_RATIOS] = {0};
-    for (uint32_t k = 0, at; k < kept; k++) {
-        for (at = k; at > 0 && sorted[at - 1] > (double)c->ratio[k]; at--) sorted[at] = sorted[at - 1];
-        sorted[at] = (double)c->ratio[k];
-    }
+    double seen[SPARSE_TRIAL_RATIOS], sorted[SPARSE_TRIAL_RATIOS] = {0};
+    ratios_of(c, seen);
+    const uint32_t kept = in_order(seen, c->tried, sorted), but = kept > FEW;
     *shortest = sorted[but] * cost;
     *longest = sorted[kept - 1 - but] * cost;
 }
 
-/* Whether the last calls of `i` took less than those of the other, and both have had several. */
-static bool surely_quicker(const struct sparse_trial *trial, const struct sparse_contest *c, int i, int other)
+/* Whether the last calls of `i` took less than those of all others that have been tried, but other dense forms; and the
+ * library's routine has been, several times. */
+static bool surely_quicker(const struct sparse_trial *trial, const struct sparse_contest *c, int i)
 {
     enum { SEVERAL = CLOSE_TWICE };
     double longest, shortest, its_longest, its_shortest;
-    if (trial->contender[i].tried < SEVERAL || trial->contender[other].tried < SEVERAL) return false;
+    if (trial->contender[i].tried < SEVERAL || trial->contender[0].tried < SEVERAL) return false;
     range_of(&trial->contender[i], c->cost[i], &longest, &shortest);
-    range_of(&trial->contender[other], c->cost[other], &its_longest, &its_shortest);
-    return longest < its_shortest;
+    for (int other = 0; other < c->dense; other++) {
+        if (trial->contender[other].tried == 0 || !isfinite(c->cost[other])) continue;
+        range_of(&trial->contender[other], c->cost[other], &its_longest, &its_shortest);
+        if (its_shortest <= longest) return false;
+    }
+    return true;
 }
 
 /* Ours must be better by its margin than who ran before, be it the library's routine or another one of ours: sums of floating-point
@@ -155,8 +169,7 @@ static double handicap(const struct sparse_trial *trial, const struct sparse_con
 {
     if (i == trial->incumbent || i == 0) return 1;
     if (i < c->dense) return c->margin;
-    const int other = trial->incumbent > 0 ? trial->incumbent : 0;
-    return c->sure_margin > 0 && surely_quicker(trial, c, i, other) ? c->sure_margin : c->dense_margin;
+    return c->sure_margin > 0 && surely_quicker(trial, c, i) ? c->sure_margin : c->dense_margin;
 }
 
 /* What a call by contender `i` is expected to take. The library's routine and dense forms run without asking in most calls, encoded ones in

@@ -23,7 +23,7 @@ struct sparse_contest {
     double cost[SPARSE_CONTENDERS]; /* predicted seconds; infinite: not allowed. First the library's */
     double asking;                  /* seconds of the agreement, which comes before ours */
     double margin, dense_margin;    /* by which ours must be better than the library's routine, as a factor */
-    double sure_margin;             /* ... a dense form of which several calls, the last ones, took less than that one's; 0: no less */
+    double sure_margin;             /* ... a dense form of which several calls, the last ones, took less than any but other dense ones'; 0: no less */
     bool thin;                      /* inputs may be sparse enough */
     bool unlearned;                 /* ... and nobody knows how they overlap */
     unsigned merge;                 /* a bit for each contender that shows it */
