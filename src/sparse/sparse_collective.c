@@ -263,7 +263,7 @@ static void choose(struct sparse_collective *c, bool may_pass_on, const struct s
     if (trial) {
         trial->asking = c->asking;
         c->class->dear = (double)c->agreement.terms.dear / SPARSE_DEAR;
-        trial->share = sparse_class_seen(c->class, sort, waits_anyway(c), &c->parameters);
+        trial->share = sparse_class_seen(c->class, sort, waits_anyway(c) && !trial->twice, &c->parameters);
     }
     c->choice = sparse_choose(c->call.kind, may_pass_on, estimate, &c->parameters, trial);
     if (!trial && shows(c) && may_pass_on) c->choice = sparse_choice_to_learn(c->call.kind, estimate, &c->parameters, c->choice);
