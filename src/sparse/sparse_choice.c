@@ -141,7 +141,7 @@ static bool alike(const struct sparse_estimate *estimate, const struct sparse_pa
  * them do not; and over a network a call that takes little is disturbed by more than the usual margin: where it would stay in the
  * caches, it has to be better by more. Not so beside a long wait, where memory is nothing. What takes long is disturbed by less of it.
  * Between nodes of several ranks, of which the library's routine may know nothing, several calls that take less than the other's are no chance:
- * sure_margin(). */
+ * sure_margin(); but where messages go one way what a call takes at a rank says little. */
 static double dense_margin(const struct sparse_estimate *estimate, const struct sparse_parameters *parameters, bool waits)
 {
     bool cached = estimate->elements * estimate->size < parameters->past_bytes;
@@ -149,9 +149,10 @@ static double dense_margin(const struct sparse_estimate *estimate, const struct 
     return !waits && !alike(estimate, parameters) ? careful(parameters) : parameters->margin;
 }
 
-static double sure_margin(const struct sparse_estimate *estimate, const struct sparse_parameters *parameters)
+static double sure_margin(struct range range, const struct sparse_estimate *estimate, const struct sparse_parameters *parameters)
 {
-    return sparse_nodes_matter(estimate->ranks, parameters->rates.ranks_per_node) ? parameters->margin : 0;
+    const bool both_ways = range.first == ranges[SPARSE_ALLREDUCE].first || range.first == ranges[SPARSE_REDUCE_SCATTER].first;
+    return both_ways && sparse_nodes_matter(estimate->ranks, parameters->rates.ranks_per_node) ? parameters->margin : 0;
 }
 
 /* What is short takes little, and is disturbed by more of that. */
@@ -171,7 +172,7 @@ static struct sparse_choice by_trial(struct range range, double library, const s
     contest.unlearned = contest.thin && !estimate->learned;
     trial->modes = waits(estimate, parameters, sparse_trial_expected(trial, 0, library));
     contest.dense_margin = dense_margin(estimate, parameters, trial->modes);
-    contest.sure_margin = fmin(contest.dense_margin, sure_margin(estimate, parameters));
+    contest.sure_margin = fmin(contest.dense_margin, sure_margin(range, estimate, parameters));
     bool open;
     for (enum sparse_algorithm a = range.first; a <= range.last; a++)
         contest.merge |= shows_nothing(a, estimate->ranks) ? 0 : 2u << (a - range.first);

@@ -136,13 +136,14 @@ static bool take_turn(struct sparse_collective *c)
     return busy;
 }
 
-/* Of calls that come in an order: only these have their trials. */
+/* Of calls that have their trials; of those that are not blocking, which have to ask each time (answer_of), where asking is little beside them. */
 static struct sparse_share share_of(const struct sparse_collective *c)
 {
     const struct sparse_call *call = &c->call;
     struct sparse_share share = sparse_share_of(c->elements, call->transport->rank, call->transport->size);
     const bool may = call->kind == SPARSE_ALLREDUCE && sparse_may_share(&call->operator, c->elements, call->transport->size);
-    share.alone = may && call->order != SPARSE_UNORDERED && !c->class->spread;
+    const bool long_one = c->elements * call->operator.size >= c->parameters.large_bytes;
+    share.alone = may && (call->blocking || (call->order == SPARSE_IN_TURN && long_one)) && !c->class->spread;
     return share;
 }
 
@@ -247,10 +248,17 @@ static struct sparse_trials *learn_times(struct sparse_collective *c, const stru
     return &state->trials;
 }
 
-/* Over a network ranks wait for each other, in the agreement or in what follows, but for those that only send. */
-static bool waits_anyway(const struct sparse_collective *c)
+static bool among_nodes(const struct sparse_collective *c)
 {
-    return c->call.kind != SPARSE_REDUCE && !sparse_near(&c->parameters.rates, c->call.transport->size);
+    return sparse_nodes_matter(c->call.transport->size, c->parameters.rates.ranks_per_node);
+}
+
+/* Over a network ranks wait for each other, in the agreement or in what follows, but for those that only send. Between nodes of several ranks what
+ * calls take without an agreement shows that, if it is known; with one on each, they take too little. */
+static bool waits_anyway(const struct sparse_collective *c, const struct sparse_trial *trial)
+{
+    const bool shown = trial->twice && among_nodes(c);
+    return c->call.kind != SPARSE_REDUCE && !sparse_near(&c->parameters.rates, c->call.transport->size) && !shown;
 }
 
 static void choose(struct sparse_collective *c, bool may_pass_on, const struct sparse_estimate *estimate)
@@ -263,7 +271,7 @@ static void choose(struct sparse_collective *c, bool may_pass_on, const struct s
     if (trial) {
         trial->asking = c->asking;
         c->class->dear = (double)c->agreement.terms.dear / SPARSE_DEAR;
-        trial->share = sparse_class_seen(c->class, sort, waits_anyway(c) && !trial->twice, &c->parameters);
+        trial->share = sparse_class_seen(c->class, sort, waits_anyway(c, trial), &c->parameters);
     }
     c->choice = sparse_choose(c->call.kind, may_pass_on, estimate, &c->parameters, trial);
     if (!trial && shows(c) && may_pass_on) c->choice = sparse_choice_to_learn(c->call.kind, estimate, &c->parameters, c->choice);
@@ -296,6 +304,11 @@ static bool stands_in(const struct sparse_collective *c)
     return alike && !c->choice.settled && !c->choice.open && c->class->answer.grounds > 0;
 }
 
+static bool both_ways(const struct sparse_collective *c)
+{
+    return c->call.kind == SPARSE_ALLREDUCE || c->call.kind == SPARSE_REDUCE_SCATTER;
+}
+
 /* Whether to run it once more without asking. Of a long vector's time an agreement is hardly a part; an encoded form is for such inputs, and
  * one that stands in is not worth two calls. Where messages go one way, to a root or to higher ranks, calls without an agreement run into each other, and
  * what one takes at a rank says little. */
@@ -303,8 +316,7 @@ static bool repeats(const struct sparse_collective *c)
 {
     const struct sparse_choice *choice = &c->choice;
     const bool encoded = choice->algorithm != SPARSE_LIBRARY && !choice->dense, alike = c->timed && c->class->same > 1;
-    const bool both_ways = c->call.kind == SPARSE_ALLREDUCE || c->call.kind == SPARSE_REDUCE_SCATTER;
-    return both_ways && alike && sparse_trial_refuses(c->asking, choice->predicted) && (!encoded || choice->open || choice->settled);
+    return both_ways(c) && alike && sparse_trial_refuses(c->asking, choice->predicted) && (!encoded || choice->open || choice->settled);
 }
 
 /* Sets the choice; false when it is the library's own routine's turn, or nobody's. */
@@ -420,10 +432,10 @@ enum sparse_status sparse_collective_step(struct sparse_collective *c)
 }
 
 /* A look at what is short takes a noticeable part of it, whoever runs; not so between nodes of several ranks, where a dense form may be much
- * better, too. */
+ * better, too, and, if it has been timed without a look, is. */
 static enum sparse_worth worth(const struct sparse_collective *c)
 {
-    if (!sparse_nodes_matter(c->call.transport->size, c->parameters.rates.ranks_per_node)) return SPARSE_IDLE;
+    if (!among_nodes(c) || !both_ways(c)) return SPARSE_IDLE;
     if (!c->choice.settled) return SPARSE_OPEN;
     return c->choice.algorithm == SPARSE_LIBRARY ? SPARSE_IDLE : SPARSE_WORTH;
 }

@@ -396,6 +396,7 @@ static void test_asking_is_measured(void **state)
     assert_in_range(ours_of_forty(1, 0.001, 8, &unseen), 30, 40);
     assert_in_range(unseen, 25, 35);
     assert_in_range(ours_of_forty(1, 0.001, 6, &unseen), 0, 10); /* over a network all that asking takes is not saved */
+    assert_in_range(ours_of_forty(4, 0.001, 6, &unseen), 25, 40); /* between nodes of several ranks it has been seen what is */
     assert_in_range(ours_of_forty(RANKS, 0.001, 6, &unseen), 30, 40);
 }
 

@@ -167,11 +167,12 @@ static bool has_tried_in_vain(const struct sparse_state *state, enum sparse_orde
 }
 
 /* They are found where they are filled, and after one call in which they were not, never again. */
-static void choose_in(enum sparse_order order)
+static void choose_in(enum sparse_order order, size_t count)
 {
     struct sim_trial t = on_one_node(8);
     struct sparse_state **states = sim_states_create(t.ranks);
     t.order = order;
+    t.count = count;
     (void)gathered(&t, states);
     assert_in_range(gathered(&t, states), 30, 40);
     assert_false(has_tried_in_vain(states[0], order));
@@ -184,21 +185,28 @@ static void choose_in(enum sparse_order order)
     sim_states_destroy(states, t.ranks);
 }
 
-/* On one node, of blocking calls and of others, if they come in an order. */
+static void never_chosen(const struct sim_trial *t)
+{
+    struct sparse_state **states = sim_states_create(t->ranks);
+    assert_int_equal(gathered(t, states), 0);
+    sim_states_destroy(states, t->ranks);
+}
+
+/* On one node, of blocking calls and of long others, if they come in an order. */
 static void test_choice(void **state)
 {
-    choose_in(SPARSE_IN_ORDER);
-    choose_in(SPARSE_IN_TURN);
+    enum { MIB = 131072 };
+    choose_in(SPARSE_IN_ORDER, MIB / 8);
+    choose_in(SPARSE_IN_TURN, MIB);
     struct sim_trial t = on_one_node(8);
+    t.order = SPARSE_IN_TURN;
+    never_chosen(&t);
     t.order = SPARSE_UNORDERED;
-    struct sparse_state **states = sim_states_create(t.ranks);
-    assert_int_equal(gathered(&t, states), 0);
-    sim_states_destroy(states, t.ranks);
+    t.count = MIB;
+    never_chosen(&t);
     t.order = SPARSE_IN_ORDER;
     t.parameters.rates.ranks_per_node = 4;
-    states = sim_states_create(t.ranks);
-    assert_int_equal(gathered(&t, states), 0);
-    sim_states_destroy(states, t.ranks);
+    never_chosen(&t);
 }
 
 /* What a few samples do not show: thin vectors, with nothing in most places, are not taken for shares, not for one call. */
