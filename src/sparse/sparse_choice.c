@@ -149,10 +149,9 @@ static double dense_margin(const struct sparse_estimate *estimate, const struct 
     return !waits && !alike(estimate, parameters) ? careful(parameters) : parameters->margin;
 }
 
-static double sure_margin(struct range range, const struct sparse_estimate *estimate, const struct sparse_parameters *parameters)
+static double sure_margin(enum sparse_kind kind, const struct sparse_estimate *estimate, const struct sparse_parameters *parameters)
 {
-    const bool both_ways = range.first == ranges[SPARSE_ALLREDUCE].first || range.first == ranges[SPARSE_REDUCE_SCATTER].first;
-    return both_ways && sparse_nodes_matter(estimate->ranks, parameters->rates.ranks_per_node) ? parameters->margin : 0;
+    return sparse_both_ways(kind) && sparse_nodes_matter(estimate->ranks, parameters->rates.ranks_per_node) ? parameters->margin : 0;
 }
 
 /* What is short takes little, and is disturbed by more of that. */
@@ -162,9 +161,10 @@ static double encoded_margin(const struct sparse_estimate *estimate, const struc
     return is_short ? careful(parameters) : parameters->margin;
 }
 
-static struct sparse_choice by_trial(struct range range, double library, const struct sparse_estimate *estimate,
+static struct sparse_choice by_trial(enum sparse_kind kind, double library, const struct sparse_estimate *estimate,
                                      const struct sparse_parameters *parameters, struct sparse_trial *trial)
 {
+    const struct range range = ranges[kind];
     const int algorithms = (int)(range.last - range.first) + 1;
     struct sparse_contest contest = {.n = 1, .dense = 1 + algorithms, .cost = {library}, .asking = trial->asking,
                                      .margin = encoded_margin(estimate, parameters), .thin = estimate->density < 0.5,
@@ -172,7 +172,7 @@ static struct sparse_choice by_trial(struct range range, double library, const s
     contest.unlearned = contest.thin && !estimate->learned;
     trial->modes = waits(estimate, parameters, sparse_trial_expected(trial, 0, library));
     contest.dense_margin = dense_margin(estimate, parameters, trial->modes);
-    contest.sure_margin = fmin(contest.dense_margin, sure_margin(range, estimate, parameters));
+    contest.sure_margin = fmin(contest.dense_margin, sure_margin(kind, estimate, parameters));
     bool open;
     for (enum sparse_algorithm a = range.first; a <= range.last; a++)
         contest.merge |= shows_nothing(a, estimate->ranks) ? 0 : 2u << (a - range.first);
@@ -230,6 +230,6 @@ struct sparse_choice sparse_choose(enum sparse_kind kind, bool may_pass_on, cons
     }
     double library = sparse_cost(SPARSE_LIBRARY, range.first, true, estimate, parameters);
     const bool timed = trial && !parameters->dense;
-    struct sparse_choice best = timed ? by_trial(range, library, estimate, parameters, trial) : untimed(range, library, estimate, parameters);
+    struct sparse_choice best = timed ? by_trial(kind, library, estimate, parameters, trial) : untimed(range, library, estimate, parameters);
     return estimate->stale && shows_nothing(best.algorithm, estimate->ranks) ? to_learn(range, estimate, parameters) : best;
 }

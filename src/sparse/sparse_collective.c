@@ -304,11 +304,6 @@ static bool stands_in(const struct sparse_collective *c)
     return alike && !c->choice.settled && !c->choice.open && c->class->answer.grounds > 0;
 }
 
-static bool both_ways(const struct sparse_collective *c)
-{
-    return c->call.kind == SPARSE_ALLREDUCE || c->call.kind == SPARSE_REDUCE_SCATTER;
-}
-
 /* Whether to run it once more without asking. Of a long vector's time an agreement is hardly a part; an encoded form is for such inputs, and
  * one that stands in is not worth two calls. Where messages go one way, to a root or to higher ranks, calls without an agreement run into each other, and
  * what one takes at a rank says little. */
@@ -316,7 +311,7 @@ static bool repeats(const struct sparse_collective *c)
 {
     const struct sparse_choice *choice = &c->choice;
     const bool encoded = choice->algorithm != SPARSE_LIBRARY && !choice->dense, alike = c->timed && c->class->same > 1;
-    return both_ways(c) && alike && sparse_trial_refuses(c->asking, choice->predicted) && (!encoded || choice->open || choice->settled);
+    return sparse_both_ways(c->call.kind) && alike && sparse_trial_refuses(c->asking, choice->predicted) && (!encoded || choice->open || choice->settled);
 }
 
 /* Sets the choice; false when it is the library's own routine's turn, or nobody's. */
@@ -435,7 +430,7 @@ enum sparse_status sparse_collective_step(struct sparse_collective *c)
  * better, too, and, if it has been timed without a look, is. */
 static enum sparse_worth worth(const struct sparse_collective *c)
 {
-    if (!among_nodes(c) || !both_ways(c)) return SPARSE_IDLE;
+    if (!among_nodes(c) || !sparse_both_ways(c->call.kind)) return SPARSE_IDLE;
     if (!c->choice.settled) return SPARSE_OPEN;
     return c->choice.algorithm == SPARSE_LIBRARY ? SPARSE_IDLE : SPARSE_WORTH;
 }

@@ -148,6 +148,12 @@ struct sparse_sort sparse_choice_sort(const struct sparse_estimate *estimate);
 struct sparse_choice sparse_choice_to_learn(enum sparse_kind kind, const struct sparse_estimate *estimate,
                                             const struct sparse_parameters *parameters, struct sparse_choice otherwise);
 
+/* Not all messages go one way, to a root or to higher ranks: what a call takes at one rank is what it takes at others. */
+static inline bool sparse_both_ways(enum sparse_kind kind)
+{
+    return kind == SPARSE_ALLREDUCE || kind == SPARSE_REDUCE_SCATTER;
+}
+
 /* A function of its arguments only, which are the same on all ranks. `trial`: what calls of this shape have taken; NULL: by the
  * formulas alone. */
 struct sparse_choice sparse_choose(enum sparse_kind kind, bool may_pass_on, const struct sparse_estimate *estimate,
