@@ -29,8 +29,9 @@
 static int rank, size, nodes;
 
 /* The routines. `several`: the preference of components where there are several nodes. `algorithm`: of coll/tuned, for reduce,
- * allreduce, reduce_scatter_block. */
-enum { ROUTINES = 7, CALLS = 8, TUNED = 3 };
+ * allreduce, reduce_scatter_block. "gather": what a program does that knows whose part of disjoint inputs is
+ * whose, and looks whether that is so: no reduction. */
+enum { ROUTINES = 8, CALLS = 8, TUNED = 3, ALLREDUCE = 1, IALLREDUCE = 6 };
 static const struct routine {
     const char *name, *sparse;
     bool on_one;
@@ -44,6 +45,7 @@ static const struct routine {
     {"twin", "always,dense", true, "^hier", {0, 0, 0}},
     {"lucid", "auto", true, "^hier", {0, 0, 0}},
     {"lucid+hier", "auto", false, NULL, {0, 0, 0}},
+    {"gather", "off", true, "^hier", {0, 0, 0}},
 };
 static const char *const calls[CALLS] = {"reduce", "allreduce", "reduce_scatter_block", "scan", "exscan", "ireduce", "iallreduce",
                                          "ireduce_scatter_block"};
@@ -57,9 +59,15 @@ struct job {
     char *in, *out, *reference;
 };
 
+static bool gathers(const struct routine *routine)
+{
+    return strcmp(routine->name, "gather") == 0;
+}
+
 /* Of calls that coll/tuned and coll/han do not have, "rabenseifner" and "han" would be the library's again. */
 static bool has(const struct job *job, const struct routine *routine)
 {
+    if (gathers(routine)) return strcmp(job->pattern, "disjoint") == 0 && (job->call == ALLREDUCE || job->call == IALLREDUCE);
     const bool there = nodes > 1 || routine->on_one, special = routine->algorithm[0] != 0 || strcmp(routine->name, "han") == 0;
     return there && (job->call < TUNED || !special);
 }
@@ -118,15 +126,41 @@ static void reduce(const struct job *job, MPI_Comm comm)
     int count = (int)job->count;
     switch (job->call) {
     case 0: MPI_Reduce(job->in, job->out, count, job->type, MPI_SUM, 0, comm); break;
-    case 1: MPI_Allreduce(job->in, job->out, count, job->type, MPI_SUM, comm); break;
+    case ALLREDUCE: MPI_Allreduce(job->in, job->out, count, job->type, MPI_SUM, comm); break;
     case 2: MPI_Reduce_scatter_block(job->in, job->out, count / size, job->type, MPI_SUM, comm); break;
     case 3: MPI_Scan(job->in, job->out, count, job->type, MPI_SUM, comm); break;
     case 4: MPI_Exscan(job->in, job->out, count, job->type, MPI_SUM, comm); break;
     case 5: MPI_Ireduce(job->in, job->out, count, job->type, MPI_SUM, 0, comm, &request); break;
-    case 6: MPI_Iallreduce(job->in, job->out, count, job->type, MPI_SUM, comm, &request); break;
+    case IALLREDUCE: MPI_Iallreduce(job->in, job->out, count, job->type, MPI_SUM, comm, &request); break;
     default: MPI_Ireduce_scatter_block(job->in, job->out, count / size, job->type, MPI_SUM, comm, &request);
     }
     MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static bool is_zero(const char *from, size_t bytes)
+{
+    const uint64_t *in = (const void *)from;
+    uint64_t any = 0;
+    for (size_t i = 0; i < bytes / sizeof *in; i++) any |= in[i];
+    return any == 0;
+}
+
+static void gather(const struct job *job, MPI_Comm comm)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+    const int count = (int)job->count / size;
+    const size_t part = (size_t)count * job->width, before = (size_t)rank * part;
+    const char *own = job->in + before;
+    if (!is_zero(job->in, before) || !is_zero(own + part, job->count * job->width - before - part)) MPI_Abort(MPI_COMM_WORLD, 1);
+    if (job->call == ALLREDUCE) MPI_Allgather(own, count, job->type, job->out, count, job->type, comm);
+    else MPI_Iallgather(own, count, job->type, job->out, count, job->type, comm, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void run_by(const struct routine *routine, const struct job *job, MPI_Comm comm)
+{
+    if (gathers(routine)) gather(job, comm);
+    else reduce(job, comm);
 }
 
 /* What is known of how far processors are from each other, since a job's measurement began; at rank 0. */
@@ -183,25 +217,25 @@ static bool stayed(void)
     return same;
 }
 
-static double timed(const struct job *job, MPI_Comm comm)
+static double timed(const struct routine *routine, const struct job *job, MPI_Comm comm)
 {
     double slowest, spent;
     MPI_Barrier(MPI_COMM_WORLD);
     spent = -MPI_Wtime();
-    reduce(job, comm);
+    run_by(routine, job, comm);
     spent += MPI_Wtime();
     MPI_Reduce(&spent, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     return slowest;
 }
 
 /* What all ranks send in one call, and what of it leaves a node. */
-static void counted(const struct job *job, MPI_Comm comm, lucid_session_t session, uint64_t total[3])
+static void counted(const struct routine *routine, const struct job *job, MPI_Comm comm, lucid_session_t session, uint64_t total[3])
 {
     uint64_t counts[size], bytes[size], mine[3] = {0};
     MPI_Barrier(MPI_COMM_WORLD);
     lucid_session_reset(session);
     lucid_session_continue(session);
-    reduce(job, comm);
+    run_by(routine, job, comm);
     lucid_session_suspend(session);
     lucid_session_get(session, LUCID_KINDS_P2P, counts, bytes);
     for (int peer = 0; peer < size; peer++) {
@@ -282,7 +316,7 @@ static void warm_up_in_turns(const struct job *job, const MPI_Comm *comms)
 {
     int order[ROUTINES];
     for (int i = 0; is_short(job) && i < 80; i++)
-        for (int k = 0, n = in_turns(comms, order, i); k < n; k++) (void)timed(job, comms[order[k]]);
+        for (int k = 0, n = in_turns(comms, order, i); k < n; k++) (void)timed(&routines[order[k]], job, comms[order[k]]);
 }
 
 /* What is short, and what is expected to make no difference, needs more repetitions to show it. */
@@ -307,10 +341,10 @@ static void measure(struct job *job, const MPI_Comm *comms, lucid_session_t sess
     for (int r = 0; r < ROUTINES; r++) {
         if (comms[r] == MPI_COMM_NULL) continue;
         memset(job->out, 0, job->count * job->width);
-        for (int i = 0; i < warm_up_alone(job, &routines[r]); i++) reduce(job, comms[r]);
+        for (int i = 0; i < warm_up_alone(job, &routines[r]); i++) run_by(&routines[r], job, comms[r]);
         if (r == 0) memcpy(job->reference, job->out, job->count * job->width);
         same_result(job, &routines[r]);
-        counted(job, comms[r], session, total[r]);
+        counted(&routines[r], job, comms[r], session, total[r]);
     }
     warm_up_in_turns(job, comms);
     look_at_processors();
@@ -319,7 +353,7 @@ static void measure(struct job *job, const MPI_Comm *comms, lucid_session_t sess
         if (i % 5 == 4) look_at_processors();
         for (int k = 0, n = in_turns(comms, order, i); k < n; k++) {
             int r = order[k];
-            double seconds = timed(job, comms[r]);
+            double seconds = timed(&routines[r], job, comms[r]);
             if (rank == 0) row(out, job, routines[r].name, i, seconds, total[r]);
         }
     }

@@ -163,6 +163,8 @@ class Outcome:
         apart = [ns >= FAR for entry in routines.values() for ns in entry[4]]
         self.processors = "" if not apart else "far" if all(apart) else "both" if any(apart) else "near"
         self.floor = medians.get("floor")
+        gather = medians.get("gather")
+        self.by_hand = self.dense / gather if gather else None
         self.between = min(inter) / routines["lucid"][3] if routines["lucid"][3] else None
 
 
@@ -264,8 +266,8 @@ def milliseconds(seconds):
 
 
 def rows(table):
-    yield "| call | vector | pattern | best dense | ms | lucid, ms | ratio | library again | library / lucid | bytes sent, ratio | between nodes | with coll/hier, ratio | processors | floor, ms |"
-    yield "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
+    yield "| call | vector | pattern | best dense | ms | lucid, ms | ratio | library again | library / lucid | bytes sent, ratio | between nodes | with coll/hier, ratio | processors | floor, ms | by hand, ratio |"
+    yield "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
     for (call, kind, size, pattern, density), routines in table.items():
         o = Outcome(routines)
         what = pattern if pattern in ("dense", "disjoint") else f"{pattern}, {100 * density:g} %"
@@ -273,8 +275,9 @@ def rows(table):
         with_hier = "" if o.with_hier is None else f"{o.with_hier:.2f}"
         floor = "" if o.floor is None else f"{1e3 * o.floor:.2f}"
         again = "" if o.again is None else f"{o.again:.2f}"
+        by_hand = "" if o.by_hand is None else f"{o.by_hand:.2f}"
         yield (f"| {call} | {shown(size)} {kind} | {what} | {o.best} | {milliseconds(o.dense)} | {milliseconds(o.lucid)} | {o.ratio:.2f} | "
-               f"{again} | {o.against_library:.2f} | {o.volume:.1f} | {between} | {with_hier} | {o.processors} | {floor} |")
+               f"{again} | {o.against_library:.2f} | {o.volume:.1f} | {between} | {with_hier} | {o.processors} | {floor} | {by_hand} |")
 
 
 HEAD = """\
@@ -295,7 +298,8 @@ over coll/sparse above coll/hier, as `lucid run --all` has it: what is too short
 machine near each other (a cache line goes from one to the other in 25 to 50 ns) or far apart (150 to 180), for seconds to minutes each, and all that goes through
 memory takes another time then (bench/sparse/apart.h); a row is taken, if need be again, while they stay where they are. They were waited for until they were near, and
 in the tables "apart" until they were far; beside links of 200 Mbit/s rows are taken wherever they are. Floor: all ranks read their vectors in a plain loop, and write as much as there is of a result, between two barriers, after
-the routines: what none of them can do without, whatever it does else.
+the routines: what none of them can do without, whatever it does else. By hand: best dense over what a program takes that knows whose part of disjoint inputs is whose, looks whether there
+are zeros elsewhere, and calls MPI_Allgather or MPI_Iallgather instead, in the same turns (records from before it have none).
 
 Machine: %s. Ranks share its processors, so that times within a node are times of two processors, not of a node.
 """
