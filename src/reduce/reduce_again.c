@@ -87,7 +87,7 @@ static bool same(const struct lucid_reduction *reduction)
 static bool passes(struct lucid_reduce_comm *own)
 {
     pthread_mutex_lock(&own->lock);
-    bool found = own->turn == own->issued && own->asked == unseen.number && sparse_state_passes(own->state, &own->parameters);
+    bool found = own->turn == own->issued && own->asked == unseen.number && sparse_state_passes(own->state, SPARSE_IN_ORDER, &own->parameters);
     pthread_mutex_unlock(&own->lock);
     return found;
 }

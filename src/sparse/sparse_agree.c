@@ -85,6 +85,7 @@ static enum sparse_status wait_for(struct sparse_agreement *a, int peer)
         int code = a->transport->test(a->transport->context, &a->slot[i].request, &done, &a->slot[i].bytes);
         if (code || done) a->slot[i].active = false;
         if (code) return end(a, SPARSE_TRANSPORT, code, peer);
+        if (!done) a->record->awaited = &a->slot[i].request;
     }
     return a->slot[0].active || a->slot[1].active ? SPARSE_PENDING : SPARSE_DONE;
 }

@@ -69,7 +69,8 @@ static void give_memory(const struct sparse_parameters *parameters, void *memory
 
 static struct sparse_collective *make_handle(const struct sparse_call *call)
 {
-    struct sparse_collective *c = take_memory(call->parameters, sizeof *c);
+    const bool first = call->blocking && !call->state->spare_lent; /* it is in the caches, from the call before */
+    struct sparse_collective *c = first ? NULL : take_memory(call->parameters, sizeof *c);
     bool borrowed = c == NULL && !call->state->spare_lent;
     if (borrowed) {
         c = call->state->spare;
@@ -200,7 +201,6 @@ static void begin_unasked(struct sparse_collective *c, const struct sparse_answe
 enum sparse_status sparse_collective_create(const struct sparse_call *call, struct sparse_collective **collective)
 {
     size_t elements = sparse_call_elements(call);
-    if (call->blocking) call->state->unseen = NULL;
     const struct sparse_answer known = sparse_unasked(call, elements);
     *collective = NULL;
     if (known.algorithm == SPARSE_LIBRARY && !known.repeats) {
@@ -421,9 +421,15 @@ bool sparse_collective_decided(const struct sparse_collective *c)
 enum sparse_status sparse_collective_step(struct sparse_collective *c)
 {
     if (c->status != SPARSE_PENDING) return c->status;
+    c->record.awaited = NULL;
     c->status = go_on(c);
     if (c->status == SPARSE_DONE) c->status = finish(c);
     return c->status;
+}
+
+const union sparse_request *sparse_collective_awaits(const struct sparse_collective *c)
+{
+    return c->decided && c->plan.lanes > 1 ? NULL : c->record.awaited;
 }
 
 /* A look at what is short takes a noticeable part of it, whoever runs; not so between nodes of several ranks, where a dense form may be much

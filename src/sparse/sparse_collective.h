@@ -18,8 +18,8 @@
  * progress until it is not SPARSE_PENDING.
  *
  * Threads: collectives of different states know nothing of each other. All functions on one state, and on collectives of it, come from
- * one thread at a time: the caller holds a lock of that state over each. Only sparse_state_passed() of a blocking call and
- * sparse_state_passes() may run without it beside functions on collectives that are not SPARSE_IN_ORDER, with which they share nothing.
+ * one thread at a time: the caller holds a lock of that state over each. Only sparse_state_passed() and
+ * sparse_state_passes() of a blocking call may run without it beside functions on collectives that are not SPARSE_IN_ORDER, with which they share nothing.
  * sparse_outcome_text() is thread-safe.
  *
  * What is promised: nothing is written to `output` before all ranks have agreed to run the reduction here, so that after
@@ -75,9 +75,10 @@ void sparse_state_destroy(struct sparse_state *state);
  * beside one in turn. */
 void sparse_state_passed(struct sparse_state *state, const struct sparse_parameters *parameters, unsigned ticket);
 
-/* The next blocking call differs in nothing but its vectors from the last one, which create left to the library's routine: whether
- * create would leave it, too, without a message. It counts as if create had been asked. False: ask create. */
-bool sparse_state_passes(struct sparse_state *state, const struct sparse_parameters *parameters);
+/* The next blocking call (SPARSE_IN_ORDER), or the next one in turn (SPARSE_IN_TURN), all others of which are decided, differs in nothing but its
+ * vectors from the last one, which create left to the library's routine: whether create would leave it, too, without a message. It
+ * counts as if create had been asked. False: ask create. */
+bool sparse_state_passes(struct sparse_state *state, enum sparse_order order, const struct sparse_parameters *parameters);
 
 struct sparse_call {
     enum sparse_kind kind;
@@ -127,6 +128,10 @@ bool sparse_collective_looks(const struct sparse_call *call, unsigned undecided)
 
 /* Goes on as far as it can. SPARSE_PENDING: call again, after the transport has made progress. */
 enum sparse_status sparse_collective_step(struct sparse_collective *collective);
+
+/* After SPARSE_PENDING of a blocking call: the message, of this rank's, without which another step can do nothing; it stays where it is until then.
+ * NULL: any of several. */
+const union sparse_request *sparse_collective_awaits(const struct sparse_collective *collective);
 
 /* Whether the ranks have agreed who runs it: what happens next on this state cannot change that any more. */
 bool sparse_collective_decided(const struct sparse_collective *collective);

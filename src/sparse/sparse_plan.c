@@ -197,6 +197,7 @@ static void part(struct sparse_slice *lane, size_t index, size_t from, size_t en
 /* Without a product that could overflow. */
 static size_t portion(size_t count, size_t index, size_t slices)
 {
+    if (slices == 1) return index * count;
     size_t each = count / slices, more = count % slices;
     return index * each + (index < more ? index : more);
 }
@@ -222,14 +223,15 @@ static void cut_share(const struct sparse_plan *plan, size_t slices, size_t inde
 
 static void cut_own(const struct sparse_plan *plan, size_t slices, size_t index, struct sparse_slice *lane)
 {
-    const int size = plan->call->transport->size;
-    for (int r = 0; r < size; r++) {
-        const struct sparse_share own = sparse_share_of(plan->elements, r, size);
-        const size_t count = own.to - own.from;
-        lane->first[r] = (size_t)r;
-        part(lane, (size_t)r, own.from + portion(count, index, slices), own.from + portion(count, index + 1, slices), 1);
+    const size_t size = ranks(plan), own = (size_t)plan->call->transport->rank;
+    for (size_t r = 0, from = 0, to; r < size; r++, from = to) {
+        to = sparse_share_of(plan->elements, (int)r, (int)size).to;
+        lane->first[r] = r;
+        lane->from[r] = from + portion(to - from, index, slices);
+        lane->count[r] = from + portion(to - from, index + 1, slices) - lane->from[r];
     }
-    lane->positions = lane->first[size] = (size_t)size;
+    sparse_layout_init(&lane->layout[own], lane->operator, lane->count[own], 1); /* the others' are sent as they are */
+    lane->positions = lane->first[size] = size;
     lane->whole = slices == 1;
     lane->index = index;
 }

@@ -248,18 +248,24 @@ static void broken(struct sparse_slice *s, int code, int peer)
     s->record->peer = peer;
 }
 
+static uint32_t bit(int index)
+{
+    return UINT32_C(1) << index;
+}
+
 /* `bound`: the most bytes that the message may have; 0: it is not sent. */
 void sparse_send_bytes(struct sparse_slice *s, int index, const char *memory, size_t bytes, size_t bound, int peer)
 {
     struct sparse_slot *slot = &s->slot[index];
     *slot = (struct sparse_slot){.peer = peer};
+    s->active &= ~bit(index);
     if (bound == 0 || s->record->error == SPARSE_TRANSPORT) return;
     int code = s->transport->isend(s->transport->context, memory, bytes, peer, s->tag, &slot->request);
     if (code) {
         broken(s, code, peer);
         return;
     }
-    slot->active = true;
+    s->active |= bit(index);
     s->record->messages++;
     s->record->sent += bytes;
     s->record->sent_dense += bound;
@@ -281,10 +287,11 @@ void sparse_receive_bytes(struct sparse_slice *s, int index, char *memory, size_
 {
     struct sparse_slot *slot = &s->slot[index];
     *slot = (struct sparse_slot){.peer = peer, .receives = true};
+    s->active &= ~bit(index);
     if (bound == 0 || s->record->error == SPARSE_TRANSPORT) return;
     int code = s->transport->irecv(s->transport->context, memory, bound, peer, s->tag, &slot->request);
     if (code) broken(s, code, peer);
-    else slot->active = true;
+    else s->active |= bit(index);
 }
 
 void sparse_receive(struct sparse_slice *s, int index, char *memory, struct sparse_span span, int peer)
@@ -313,15 +320,17 @@ enum sparse_status sparse_wait_slot(struct sparse_slice *s, int index)
     bool done = false;
     size_t bytes = 0;
     if (s->record->error == SPARSE_TRANSPORT) return SPARSE_FAILED;
-    if (!slot->active) return SPARSE_DONE;
+    if ((s->active & bit(index)) == 0) return SPARSE_DONE;
     int code = s->transport->test(s->transport->context, &slot->request, &done, &bytes);
+    if (!code && !done) {
+        s->record->awaited = &slot->request;
+        return SPARSE_PENDING;
+    }
+    s->active &= ~bit(index);
     if (code) {
-        slot->active = false;
         broken(s, code, slot->peer);
         return SPARSE_FAILED;
     }
-    if (!done) return SPARSE_PENDING;
-    slot->active = false;
     if (slot->receives) {
         slot->bytes = bytes;
         s->record->received += bytes;
@@ -332,9 +341,8 @@ enum sparse_status sparse_wait_slot(struct sparse_slice *s, int index)
 enum sparse_status sparse_wait(struct sparse_slice *s)
 {
     enum sparse_status all = s->record->error == SPARSE_TRANSPORT ? SPARSE_FAILED : SPARSE_DONE;
-    for (int i = 0; i < SPARSE_SLOTS && all != SPARSE_FAILED; i++) {
-        if (!s->slot[i].active) continue;
-        enum sparse_status one = sparse_wait_slot(s, i);
+    for (uint32_t left = s->active; left != 0 && all != SPARSE_FAILED; left &= left - 1) {
+        enum sparse_status one = sparse_wait_slot(s, __builtin_ctz(left));
         if (one != SPARSE_DONE) all = one;
     }
     return all;
@@ -348,11 +356,9 @@ enum sparse_status sparse_wait_received(struct sparse_slice *s)
 
 void sparse_slice_cancel(struct sparse_slice *s)
 {
-    for (int i = 0; i < SPARSE_SLOTS; i++)
-        if (s->slot[i].active) {
-            s->slot[i].active = false;
-            s->transport->cancel(s->transport->context, &s->slot[i].request);
-        }
+    for (uint32_t left = s->active; left != 0; left &= left - 1)
+        s->transport->cancel(s->transport->context, &s->slot[__builtin_ctz(left)].request);
+    s->active = 0;
 }
 
 static void swap_bytes(struct sparse_slice *s, int slot, const char *given, size_t bytes, size_t given_bound, char *taken, size_t taken_bound,

@@ -29,7 +29,7 @@ struct sparse_run {
 /* A message under way, or the last one. */
 struct sparse_slot {
     union sparse_request request;
-    bool active, receives;
+    bool receives;
     int peer;
     size_t bytes;
 };
@@ -43,6 +43,7 @@ struct sparse_record {
     uint64_t input_bytes;       /* into how many bytes, without the first header of a part */
     struct sparse_tally joined; /* the last merges, of about `joined_ranks` ranks */
     double joined_ranks;
+    const union sparse_request *awaited; /* what is under way, and was not done when a step looked last */
     bool spread;                /* this rank, or one that is known of, has something outside of its share (sparse_allreduce_shares.c) */
 };
 
@@ -77,8 +78,10 @@ struct sparse_slice {
     bool started;
     bool whole;                       /* ... of shares: the slice is the vector */
     size_t index, astray;             /* number of the slice; of the first in which this rank knew that there are no shares */
+    uint32_t active;                  /* slots with something under way, by bit */
     struct sparse_slot slot[SPARSE_SLOTS];
 };
+_Static_assert(SPARSE_SLOTS <= 32, "slots by bit");
 
 struct sparse_span {
     size_t base, extent;

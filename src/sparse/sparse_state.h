@@ -51,8 +51,10 @@ struct sparse_state {
     struct sparse_scratch turns;     /* struct sparse_turns, from the first call in turn on */
     bool unseen_turn;                /* the last call in turn was the library's routine's without a look: nobody knows when it ends */
     struct sparse_scratch scratch;
-    struct sparse_class *unseen;     /* of the last blocking call, if it was left to the library's routine without a look */
-    uint32_t unseen_shape;           /* which it had then */
+    struct sparse_unseen {
+        struct sparse_class *class;
+        uint32_t shape;              /* which it had then */
+    } unseen[SPARSE_UNORDERED];      /* of the last blocking call, and the last one in turn, if it was left to the library's routine without a look */
     struct sparse_repeat {
         struct sparse_class *class;  /* of the last blocking call that asked, if the next one, of that shape, is to run the same */
         uint32_t shape;

@@ -6,10 +6,13 @@
 
 static const struct sparse_answer the_library = {.grounds = 1, .algorithm = SPARSE_LIBRARY};
 
-bool sparse_state_passes(struct sparse_state *state, const struct sparse_parameters *parameters)
+bool sparse_state_passes(struct sparse_state *state, enum sparse_order order, const struct sparse_parameters *parameters)
 {
-    bool there = state->unseen && state->unseen->shape == state->unseen_shape;
-    return there && sparse_class_passes(&state->classes[SPARSE_IN_ORDER], state->unseen, parameters);
+    struct sparse_class *class = state->unseen[order].class;
+    const bool there = class && class->shape == state->unseen[order].shape;
+    const bool passes = there && sparse_class_passes(&state->classes[order], class, parameters);
+    if (passes && order == SPARSE_IN_TURN) state->unseen_turn = true;
+    return passes;
 }
 
 void sparse_state_passed(struct sparse_state *state, const struct sparse_parameters *parameters, unsigned ticket)
@@ -99,18 +102,23 @@ static bool repeats(const struct sparse_call *call, struct sparse_class *class)
     return found;
 }
 
+/* Calls like it, one behind the other. */
+static bool has_successors(const struct sparse_call *call)
+{
+    return call->blocking ? call->order == SPARSE_IN_ORDER : call->order == SPARSE_IN_TURN;
+}
+
 struct sparse_answer sparse_unasked(const struct sparse_call *call, size_t elements)
 {
     const struct sparse_parameters *parameters = call->parameters;
+    if (has_successors(call)) call->state->unseen[call->order].class = NULL;
     if (the_library_s(call, elements)) return the_library;
     struct sparse_class *class = sparse_call_class(call, elements);
     if (repeats(call, class)) return call->state->repeat.answer;
     if (always_asks(call, class) || !counts(call) || sparse_class_looks(class, parameters)) return sparse_ask;
     const struct sparse_answer answer = sparse_class_unasked(class, parameters);
-    if (call->blocking && answer.algorithm == SPARSE_LIBRARY) {
-        call->state->unseen = class;
-        call->state->unseen_shape = class->shape;
-    }
+    if (has_successors(call) && answer.algorithm == SPARSE_LIBRARY)
+        call->state->unseen[call->order] = (struct sparse_unseen){class, class->shape};
     return answer;
 }
 

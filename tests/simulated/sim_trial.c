@@ -154,7 +154,7 @@ static void create(struct run *run, int rank)
     }
     goes_on(run, rank, 0);
     run->parameters[rank].memory_context = &run->memory[rank];
-    run->again[rank] = rank < t->again && sparse_state_passes(run->states[rank], &run->parameters[rank]);
+    run->again[rank] = rank < t->again && sparse_state_passes(run->states[rank], t->order, &run->parameters[rank]);
     if (run->again[rank]) run->status[rank] = SPARSE_NOT_OURS;
     else run->status[rank] = sparse_collective_create(&call, &run->collective[rank]);
     run->parameters[rank].rates = (struct sparse_rates){.ranks_per_node = 1 + rank % 3}; /* are read during create only */

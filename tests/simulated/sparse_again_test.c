@@ -29,11 +29,12 @@ static struct sim_report run(const struct sim_trial *t, struct sparse_state **st
 
 /* Which of the calls are looked at, where the first `again` ranks take the short way: every `other`-th call is one on a longer vector, of
  * which no call is the same as the one before. How often a rank took it. */
-static int looks_of(int again, int other, bool *looks)
+static int looks_of(enum sparse_order order, int again, int other, bool *looks)
 {
     struct sim_trial usual = dense_trial(16384), longer = dense_trial(40000);
     struct sparse_state **states = sim_states_create(RANKS);
     int taken = 0;
+    usual.order = longer.order = order;
     for (int call = 0; call < CALLS; call++) {
         bool first = call == 0 || call % other <= 1;
         usual.again = first ? 0 : again;
@@ -46,21 +47,27 @@ static int looks_of(int again, int other, bool *looks)
 }
 
 /* The short way is taken, by all ranks or by some, and the same calls are looked at. */
-static void test_counts_the_same(void **state)
+static void count_the_same(enum sparse_order order)
 {
     static bool without[CALLS], with[CALLS];
     const int others[] = {CALLS, 7, 3};
     for (size_t i = 0; i < COUNT_OF(others); i++) {
         int seen = 0;
-        assert_int_equal(looks_of(0, others[i], without), 0);
+        assert_int_equal(looks_of(order, 0, others[i], without), 0);
         for (int call = 0; call < CALLS; call++) seen += without[call];
         assert_in_range(seen, 10, CALLS / 3);
         for (int again = 1; again <= RANKS; again += RANKS - 1) {
-            int taken = looks_of(again, others[i], with);
+            int taken = looks_of(order, again, others[i], with);
             assert_in_range(taken, again * CALLS / 5, again * CALLS);
             assert_memory_equal(with, without, sizeof with);
         }
     }
+}
+
+static void test_counts_the_same(void **state)
+{
+    count_the_same(SPARSE_IN_ORDER);
+    count_the_same(SPARSE_IN_TURN);
 }
 
 /* How many calls are asked about where the library's routine never runs. */
@@ -102,7 +109,7 @@ static void test_after_a_look(void **state)
     while (run(&t, states).again == 0) continue;
     ours.parameters.always = true;
     assert_int_equal(run(&ours, states).done, RANKS);
-    for (int r = 0; r < RANKS; r++) assert_false(sparse_state_passes(states[r], &t.parameters));
+    for (int r = 0; r < RANKS; r++) assert_false(sparse_state_passes(states[r], SPARSE_IN_ORDER, &t.parameters));
     sim_states_destroy(states, RANKS);
 }
 
@@ -121,7 +128,7 @@ static void test_what_has_made_way(void **state)
             other.kind = kind;
             for (int call = 0; call < 6; call++) (void)run(&other, states); /* to be settled, too */
         }
-    for (int r = 0; r < RANKS; r++) assert_false(sparse_state_passes(states[r], &t.parameters));
+    for (int r = 0; r < RANKS; r++) assert_false(sparse_state_passes(states[r], SPARSE_IN_ORDER, &t.parameters));
     assert_true(run(&t, states).messages > 0);
     sim_states_destroy(states, RANKS);
 }

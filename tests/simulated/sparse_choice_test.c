@@ -293,7 +293,7 @@ static void test_dense_form_without_memory(void **state)
     t.parameters.keep = 0;
     for (int call = 0; call < 80; call++) (void)run(&t, states);
     t.without_memory = 1;
-    t.memory_after = 2; /* the handle and the shares */
+    t.memory_after = 1; /* the shares */
     do (void)sim_trial_run(&t, states, &report);
     while (report.outcome[0].agreed >= 0);
     assert_int_equal(report.worst, SPARSE_NO_MEMORY);

@@ -32,7 +32,7 @@ struct coll_sparse_below {
 #undef COLL_SPARSE_FIELD
 };
 
-/* A blocking call that was left to the module below, as far as the next one can be told from it in a few steps. */
+/* A call that was left to the module below, as far as the next one can be told from it in a few steps. */
 struct coll_sparse_unseen {
     size_t elements;
     const ompi_datatype_t *type; /* predefined, as the operator is: what a program makes may have the address of what it has freed */
@@ -46,7 +46,7 @@ typedef struct coll_sparse_module_t {
     size_t short_bytes; /* of shorter vectors; 0: of none */
     size_t short_begun; /* the same of calls that are not blocking, by which nothing is found out */
     int size;
-    struct coll_sparse_unseen unseen;
+    struct coll_sparse_unseen unseen, unseen_begun; /* blocking; nonblocking */
     struct coll_sparse_below below;
     ompi_communicator_t *comm;
     struct sparse_transport transport;
@@ -110,6 +110,8 @@ void *coll_sparse_lucid(const char *name, _Atomic(void *) *found);
 void coll_sparse_tell_tags(ompi_communicator_t *comm, int first, int count);
 
 void coll_sparse_transport(ompi_communicator_t *comm, struct sparse_transport *transport);
+/* Whether a message is complete. */
+bool coll_sparse_arrived(const union sparse_request *request);
 
 /* Gives all processes the rates of one (collective, blocking; the communicator's first call of some size). */
 void coll_sparse_measure(coll_sparse_module_t *module);
@@ -161,6 +163,9 @@ void coll_sparse_count_passed(void);
 
 /* Whether the module below runs a blocking call, as can be said without looking closer. Then it is counted. */
 bool coll_sparse_passes(coll_sparse_module_t *module, const struct coll_sparse_call *call);
+/* Whether a call is such as that one; makes it the one. */
+bool coll_sparse_same(const struct coll_sparse_unseen *last, const struct coll_sparse_call *call, size_t elements);
+void coll_sparse_note(struct coll_sparse_unseen *last, const struct coll_sparse_call *call, size_t elements);
 
 /* Makes the core's description of a call. False: it is not for the core. */
 bool coll_sparse_describe(coll_sparse_module_t *module, const struct coll_sparse_call *call, struct coll_sparse_user *user,

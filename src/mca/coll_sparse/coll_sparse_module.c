@@ -16,7 +16,7 @@ static void module_construct(coll_sparse_module_t *module)
     module->tags = 0;
     module->begun = 0;
     module->turns = module->created = module->turn = 0;
-    module->unseen = (struct coll_sparse_unseen){0};
+    module->unseen = module->unseen_begun = (struct coll_sparse_unseen){0};
     module->brief = (struct sparse_short){0};
     pthread_mutex_init(&module->lock, NULL);
 }

@@ -72,11 +72,20 @@ int coll_sparse_passed(coll_sparse_module_t *module, int rc)
     return rc;
 }
 
+bool coll_sparse_same(const struct coll_sparse_unseen *last, const struct coll_sparse_call *call, size_t elements)
+{
+    return call->type == last->type && call->op == last->op && elements == last->elements && call->kind == last->kind;
+}
+
+void coll_sparse_note(struct coll_sparse_unseen *last, const struct coll_sparse_call *call, size_t elements)
+{
+    bool lasting = ompi_datatype_is_predefined(call->type) && ompi_op_is_intrinsic(call->op) && !call->counts;
+    *last = (struct coll_sparse_unseen){elements, lasting ? call->type : NULL, call->op, call->kind};
+}
+
 static bool same_again(coll_sparse_module_t *module, const struct coll_sparse_call *call, size_t elements)
 {
-    const struct coll_sparse_unseen *last = &module->unseen;
-    bool same = call->type == last->type && call->op == last->op && elements == last->elements && call->kind == last->kind;
-    return same && sparse_state_passes(module->state, &module->parameters);
+    return coll_sparse_same(&module->unseen, call, elements) && sparse_state_passes(module->state, SPARSE_IN_ORDER, &module->parameters);
 }
 
 bool coll_sparse_passes(coll_sparse_module_t *module, const struct coll_sparse_call *call)
@@ -90,8 +99,7 @@ bool coll_sparse_passes(coll_sparse_module_t *module, const struct coll_sparse_c
 /* Was left to the module below without a message. */
 static int left_unseen(coll_sparse_module_t *module, const struct coll_sparse_call *call, size_t elements)
 {
-    bool lasting = ompi_datatype_is_predefined(call->type) && ompi_op_is_intrinsic(call->op) && !call->counts;
-    module->unseen = (struct coll_sparse_unseen){elements, lasting ? call->type : NULL, call->op, call->kind};
+    coll_sparse_note(&module->unseen, call, elements);
     return passed();
 }
 
@@ -110,6 +118,17 @@ static void learn_of_short(coll_sparse_module_t *module, const struct sparse_col
     sparse_collective_outcome(run, &outcome);
     if (sparse_short_gives_up(&module->brief, outcome.agreed, outcome.worth))
         module->short_bytes = module->short_begun = SPARSE_SHORT_MOST;
+}
+
+/* Until another step may do something; a nonblocking call of the communicator may need the lock to go on. Where ranks share a processor, what
+ * is looked at in each turn has left the first cache. */
+static void let_go_on(coll_sparse_module_t *module, const struct sparse_collective *run)
+{
+    const union sparse_request *awaited = sparse_collective_awaits(run);
+    pthread_mutex_unlock(&module->lock);
+    do opal_progress();
+    while (awaited && !coll_sparse_arrived(awaited));
+    pthread_mutex_lock(&module->lock);
 }
 
 int coll_sparse_run(coll_sparse_module_t *module, const struct coll_sparse_call *mpi_call)
@@ -132,11 +151,7 @@ int coll_sparse_run(coll_sparse_module_t *module, const struct coll_sparse_call 
     call.blocking = true;
     enum sparse_status status = sparse_collective_create(&call, &run);
     if (status == SPARSE_PENDING) {
-        while ((status = sparse_collective_step(run)) == SPARSE_PENDING) {
-            pthread_mutex_unlock(&module->lock); /* a nonblocking call of the communicator may need it to go on */
-            opal_progress();
-            pthread_mutex_lock(&module->lock);
-        }
+        while ((status = sparse_collective_step(run)) == SPARSE_PENDING) let_go_on(module, run);
         int rc = coll_sparse_account(module, run, status);
         learn_of_short(module, run, elements * size);
         sparse_collective_destroy(run);

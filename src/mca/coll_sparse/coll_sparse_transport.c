@@ -15,6 +15,12 @@ static int receive_bytes(void *context, void *buffer, size_t capacity, int peer,
     return mca_pml.pml_irecv(buffer, capacity, &ompi_mpi_byte.dt, peer, tag, context, (ompi_request_t **)&request->pointer);
 }
 
+bool coll_sparse_arrived(const union sparse_request *request)
+{
+    const ompi_request_t *pending = request->pointer;
+    return REQUEST_COMPLETE(pending);
+}
+
 /* Makes no progress by itself: it may run inside opal_progress. */
 static int test(void *context, union sparse_request *request, bool *done, size_t *bytes)
 {
