@@ -2,11 +2,11 @@
 /* Allreduce where everyone fills its own share: rank r has zeros everywhere but in the elements from r n/p to (r+1) n/p. Then a share's result
  * follows from its own rank's elements, which joins them with the others' zeros, in rank order as the ring does, and writes them where
  * they belong; and what is left is to gather results, straight from one output into the other: no vector is encoded, kept or read
- * again. In one slice by doubling for a power of two, the nearest ranks first, whose shares lie next to each other; else around a ring, a slice being a piece
- * of every share.
+ * again. From each to each of a few ranks, at once; of more by doubling, the nearest ranks first, whose shares lie next to each other, for a power of two and a
+ * vector in one slice; else around a ring. A slice is a piece of every share.
  *
  * Whether a rank has zeros elsewhere it looks up in every call, slice by slice. Who has not sends a few bytes that say so in the place of all that it would
- * have sent, and so does who has received them: every share's message depends on those before, so that at the end of a slice all ranks know, or none, and
+ * have sent, and so does who has received them: each has heard of all others at the end of a slice, from themselves or from who had, so that all ranks know, or none, and
  * all slices take place. Then inputs that results have been written over become what they were, which is zeros but for the own share, and the
  * ring (sparse_allreduce_ring.c) takes the call, which gives the same bits. An own share that is not what it was when zeros have been joined with it (-0.0 in
  * a sum) could be restored from memory only: of that there is enough for one slice, else the rank strays.
@@ -15,8 +15,8 @@
  * ring wait for it, as for one whose transport has failed.
  *
  * Only for shares of some length and elements without padding, which lies in the output and is not ours.
- * Cost: log2 p alpha + beta n, n read, 2 n/p written; around a ring (p-1) alpha, for each slice.
- * Source: recursive doubling and ring allgather; knowing whose part is whose is what programs gain by MPI_Allgatherv. */
+ * Cost: alpha + beta n, n read, 2 n/p written; by doubling log2 p alpha, around a ring (p-1) alpha, for each slice.
+ * Source: direct, recursive doubling and ring allgather; knowing whose part is whose is what programs gain by MPI_Allgatherv. */
 #include "sparse_format.h"
 #include "sparse_slice.h"
 #include "sparse_step.h"
@@ -27,7 +27,8 @@ static const uint64_t spread = UINT64_C(0x4445524148534e55); /* "UNSHARED": a ve
 /* Without a product that could overflow. */
 static size_t before(size_t elements, size_t rank, size_t ranks)
 {
-    return elements / ranks * rank + elements % ranks * rank / ranks;
+    const size_t each = elements / ranks, more = elements - each * ranks;
+    return each * rank + (more > 0 ? more * rank / ranks : 0);
 }
 
 static char *output_of(const struct sparse_slice *s, int rank)
@@ -132,23 +133,54 @@ static char *room_for(struct sparse_slice *s, int rank)
     return s->index >= s->astray && in_place(s) ? s->area[1] : output_of(s, rank);
 }
 
-static void take(struct sparse_slice *s, const char *memory, size_t expected)
+/* The same where all are, at once. */
+static char *room_of(struct sparse_slice *s, int rank)
 {
-    const size_t bytes = sparse_received_bytes(s, 0);
+    char *room = room_for(s, rank);
+    return room == s->area[1] ? room + bytes_of(s, 0, rank) : room;
+}
+
+static void take(struct sparse_slice *s, int slot, const char *memory, size_t expected)
+{
+    const size_t bytes = sparse_received_bytes(s, slot);
     uint64_t word = 0;
     if (bytes == expected || sparse_failed(s)) return;
     if (bytes == sizeof word) memcpy(&word, memory, sizeof word);
     if (bytes > 0 && bytes <= sizeof word) s->record->spread = true;
-    if (word != spread) sparse_damaged(s, 0);
+    if (word != spread) sparse_damaged(s, slot);
 }
 
-/* The shares from `give` to `give_end` go to one rank, those from `want` to `want_end` come from another. */
-static void exchange(struct sparse_slice *s, int slot, int give, int give_end, int to, int want, int want_end, int from)
+/* The shares from `give` to `give_end`, or word of it that there are none. */
+static void send(struct sparse_slice *s, int slot, int give, int give_end, int to)
 {
     const size_t bytes = bytes_of(s, give, give_end), bound = (size_t)(give_end - give) * bytes_of(s, 0, s->transport->size);
-    sparse_receive_bytes(s, 0, room_for(s, want), bytes_of(s, want, want_end), from);
     if (s->record->spread) sparse_send_bytes(s, slot, (const char *)&spread, sizeof spread, bound, to);
     else sparse_send_bytes(s, slot, output_of(s, give), sparse_failed(s) ? 0 : bytes, bound, to);
+}
+
+/* Those from `give` go to one rank, those from `want` come from another. */
+static void exchange(struct sparse_slice *s, int slot, int give, int give_end, int to, int want, int want_end, int from)
+{
+    sparse_receive_bytes(s, 0, room_for(s, want), bytes_of(s, want, want_end), from);
+    send(s, slot, give, give_end, to);
+}
+
+/* Nobody waits for another one's turn; of more ranks than a few, messages take more than that. Slots: those received, then those sent. */
+static enum sparse_status directly(struct sparse_slice *s)
+{
+    const int rank = s->transport->rank, p = s->transport->size;
+    STEP_BEGIN(s->inner);
+    for (int k = 1; k < p; k++) {
+        const int from = (rank + p - k) % p;
+        sparse_receive_bytes(s, k - 1, room_of(s, from), bytes_of(s, from, from + 1), from);
+    }
+    for (int k = 1; k < p; k++) send(s, p - 2 + k, rank, rank + 1, (rank + k) % p);
+    STEP_AWAIT(sparse_wait(s));
+    for (int k = 1; k < p; k++) {
+        const int from = (rank + p - k) % p;
+        take(s, k - 1, room_of(s, from), bytes_of(s, from, from + 1));
+    }
+    STEP_END;
 }
 
 static enum sparse_status by_doubling(struct sparse_slice *s)
@@ -160,7 +192,7 @@ static enum sparse_status by_doubling(struct sparse_slice *s)
         exchange(s, 1 + __builtin_ctz((unsigned)s->k), own, own + s->k, rank ^ s->k, other, other + s->k, rank ^ s->k);
         STEP_AWAIT(sparse_wait_slot(s, 0));
         other = (rank & -s->k) ^ s->k;
-        take(s, room_for(s, other), bytes_of(s, other, other + s->k));
+        take(s, 0, room_for(s, other), bytes_of(s, other, other + s->k));
     }
     STEP_END;
 }
@@ -175,7 +207,7 @@ static enum sparse_status around(struct sparse_slice *s)
         exchange(s, 1 + s->k % 2, give, give + 1, (rank + 1) % p, want, want + 1, (rank + p - 1) % p);
         STEP_AWAIT(sparse_wait_slot(s, 0));
         want = (rank - s->k + p) % p;
-        take(s, room_for(s, want), bytes_of(s, want, want + 1));
+        take(s, 0, room_for(s, want), bytes_of(s, want, want + 1));
     }
     STEP_END;
 }
@@ -195,7 +227,9 @@ enum sparse_status sparse_allreduce_shares(struct sparse_slice *s)
 {
     STEP_BEGIN(s->resume);
     begin(s);
-    STEP_AWAIT(s->whole && sparse_ring_doubles(s->transport->size) ? by_doubling(s) : around(s));
+    STEP_AWAIT(s->transport->size <= SPARSE_SHARES_DIRECT                     ? directly(s)
+               : s->whole && sparse_ring_doubles(s->transport->size) ? by_doubling(s)
+                                                                     : around(s));
     STEP_AWAIT(sparse_wait(s));
     STEP_END;
 }

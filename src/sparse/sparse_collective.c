@@ -137,14 +137,13 @@ static bool take_turn(struct sparse_collective *c)
     return busy;
 }
 
-/* Of calls that have their trials; of those that are not blocking, which have to ask each time (answer_of), where asking is little beside them. */
+/* Of calls that have their trials. */
 static struct sparse_share share_of(const struct sparse_collective *c)
 {
     const struct sparse_call *call = &c->call;
     struct sparse_share share = sparse_share_of(c->elements, call->transport->rank, call->transport->size);
     const bool may = call->kind == SPARSE_ALLREDUCE && sparse_may_share(&call->operator, c->elements, call->transport->size);
-    const bool long_one = c->elements * call->operator.size >= c->parameters.large_bytes;
-    share.alone = may && (call->blocking || (call->order == SPARSE_IN_TURN && long_one)) && !c->class->spread;
+    share.alone = may && (call->blocking || call->order == SPARSE_IN_TURN) && !c->class->spread;
     return share;
 }
 
@@ -283,16 +282,14 @@ static void choose(struct sparse_collective *c, bool may_pass_on, const struct s
 }
 
 /* Whether not to ask would save anything: of a long vector's time an agreement is hardly a part. Not before all have been tried, and where
- * the inputs make a difference, not if they have not been timed. Nor shares of calls that are not blocking: whether they are filled is not
- * known before the next. */
+ * the inputs make a difference, not if they have not been timed. */
 static struct sparse_answer answer_of(const struct sparse_collective *c)
 {
     const struct sparse_choice *choice = &c->choice;
     bool encoded = choice->algorithm != SPARSE_LIBRARY && !choice->dense;
     struct sparse_answer answer = {.grounds = 1, .algorithm = choice->algorithm, .dense = choice->dense};
     if (encoded) answer.grounds = c->timed && c->class->same > 1 ? 2 + choice->algorithm : 0;
-    const bool shares = choice->algorithm == SPARSE_ALLREDUCE_SHARES && !c->call.blocking;
-    if (shares || !choice->settled || !sparse_trial_refuses(c->asking, choice->predicted)) answer.grounds = 0;
+    if (!choice->settled || !sparse_trial_refuses(c->asking, choice->predicted)) answer.grounds = 0;
     return answer;
 }
 
@@ -345,7 +342,8 @@ static enum sparse_algorithm possible(const struct sparse_collective *c)
     return choice->algorithm == SPARSE_ALLREDUCE_SHARES && !may ? SPARSE_ALLREDUCE_RING : choice->algorithm;
 }
 
-/* Ranks have more than their shares. The ring takes all, of this call, and of those to come. */
+/* Ranks have more than their shares. The ring takes all, of this call, and of those to come: at once if they come one behind the other, else
+ * from the next look on, before which some may have begun at one rank and not at another. */
 static void begin_ring(struct sparse_collective *c)
 {
     if (!sparse_failed(&c->lanes.lane[0])) sparse_lanes_restore(&c->lanes, &c->plan);

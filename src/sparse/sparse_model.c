@@ -327,7 +327,9 @@ static void sharing(struct costs *c)
         c->latency = INFINITY;
         return;
     }
-    if (c->slices <= 1 && sparse_ring_doubles(p))
+    if (p <= SPARSE_SHARES_DIRECT)
+        message(c, 1, (p - 1) * share);
+    else if (c->slices <= 1 && sparse_ring_doubles(p))
         for (int distance = 1; distance < p; distance *= 2) message(c, distance, distance * share);
     else
         for (int k = 1; k < p; k++) message(c, 1, share);

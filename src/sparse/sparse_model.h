@@ -128,6 +128,8 @@ size_t sparse_slices(enum sparse_algorithm algorithm, bool dense, bool near, siz
 
 /* Where a message is what one rank has filled of a slice: a quarter of what a slice is else, whatever the number of ranks. */
 size_t sparse_shares_slices(int ranks, size_t slices);
+/* Up to so many ranks send their shares to each other directly. */
+enum { SPARSE_SHARES_DIRECT = 4 };
 
 /* Whether its messages are parts of a slice. */
 bool sparse_cut_in_parts(enum sparse_algorithm algorithm);

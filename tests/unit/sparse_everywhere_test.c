@@ -9,7 +9,7 @@
 #include "sparse_vectors.h"
 #include "unit.h"
 
-#define FORMULAS UINT64_C(0xf35db9bbe6a8dec8)
+#define FORMULAS UINT64_C(0xd4e5e2cdc4a9ecb0)
 #define MESSAGES UINT64_C(0x2e2ed153b45abc8f)
 
 /** FNV-1a. */
