@@ -178,7 +178,7 @@ LUCID_INTERNAL void lucid_reduce_passed(void);
 enum lucid_reduce_engine { LUCID_REDUCE_NO_ENGINE, LUCID_REDUCE_HOOK, LUCID_REDUCE_THREAD };
 LUCID_INTERNAL enum lucid_reduce_engine lucid_reduce_engine(void);
 LUCID_INTERNAL void lucid_reduce_wake(void);      /* there is a call to step */
-LUCID_INTERNAL void lucid_reduce_poke(void);      /* lets them go on, from a call that waits */
+LUCID_INTERNAL void lucid_reduce_poke(unsigned before); /* lets them go on, from a call that waits and has done so as often */
 LUCID_INTERNAL void lucid_reduce_engine_stop(void);
 /* Steps all calls under way; how many were completed. *left: those that are not. */
 LUCID_INTERNAL size_t lucid_reduce_step(size_t *left);

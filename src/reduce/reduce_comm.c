@@ -74,7 +74,7 @@ static void ask_for_duplicates(bool wait)
     const unsigned pass = ++passes;
     struct lucid_reduce_comm *own;
     while ((own = borrow_unmade(pass))) {
-        while (!is_made(own) && wait) lucid_reduce_poke();
+        for (unsigned n = 0; !is_made(own) && wait; n++) lucid_reduce_poke(n);
         lucid_reduce_use(own, -1);
     }
 }
@@ -87,7 +87,7 @@ static void reap(bool wait)
     struct lucid_reduce_comm *own = take_retired(), *next;
     for (; own; own = next) {
         next = own->next;
-        while (wait && !is_made(own)) lucid_reduce_poke();
+        for (unsigned n = 0; wait && !is_made(own); n++) lucid_reduce_poke(n);
         if (lucid_reduce_unused(own) && is_made(own)) destroy(own);
         else retire(own);
     }
@@ -305,7 +305,7 @@ struct lucid_reduce_comm *lucid_reduce_comm(MPI_Comm comm)
     struct lucid_reduce_comm *own = find(comm);
     if (!own) own = keep(comm, within_world(comm) ? create(comm) : NULL);
     if (!own || own == &nothing) return NULL;
-    while (!settled(own)) lucid_reduce_poke();
+    for (unsigned n = 0; !settled(own); n++) lucid_reduce_poke(n);
     if (!own->measured) measure(own);
     return own;
 }

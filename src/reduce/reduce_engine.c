@@ -100,10 +100,10 @@ void lucid_reduce_wake(void)
     pthread_mutex_unlock(&lock);
 }
 
-void lucid_reduce_poke(void)
+void lucid_reduce_poke(unsigned before)
 {
     if (engine == LUCID_REDUCE_HOOK) lucid_reduce_hook_progress();
-    else sched_yield();
+    else pause_after(before);
 }
 
 void lucid_reduce_engine_stop(void)

@@ -119,7 +119,7 @@ enum sparse_status lucid_reduce_go_on(struct lucid_reduce_comm *own, struct spar
             sparse_collective_destroy(run);
         }
         pthread_mutex_unlock(&own->lock);
-        if (status == SPARSE_PENDING && atomic_load_explicit(&own->users, memory_order_relaxed) > 0) lucid_reduce_poke();
+        if (status == SPARSE_PENDING && atomic_load_explicit(&own->users, memory_order_relaxed) > 0) lucid_reduce_poke(0);
     }
     return status;
 }
