@@ -15,8 +15,9 @@
  * ring wait for it, as for one whose transport has failed.
  *
  * Only for shares of some length and elements without padding, which lies in the output and is not ours.
- * Cost: alpha + beta n, n read, 2 n/p written; by doubling log2 p alpha, around a ring (p-1) alpha, for each slice.
- * Source: direct, recursive doubling and ring allgather; knowing whose part is whose is what programs gain by MPI_Allgatherv. */
+ * Cost: alpha + beta n, n read, 2 n/p written; by doubling log2 p alpha, around a ring (p-1) alpha, for each slice; through leaders of m ranks
+ * m alpha + beta (m n/p + n) within a node, alpha + beta (n - m n/p) between nodes.
+ * Source: direct, recursive doubling, ring and hierarchical allgather; knowing whose part is whose is what programs gain by MPI_Allgatherv. */
 #include "sparse_format.h"
 #include "sparse_slice.h"
 #include "sparse_step.h"
@@ -127,72 +128,100 @@ static void begin(struct sparse_slice *s)
     if (s->record->spread && s->index < s->astray) s->astray = s->index;
 }
 
+/* Ranks next to each other, of one node or of several. */
+struct ranks {
+    int first, end;
+};
+
+static size_t share_bytes(const struct sparse_slice *s, struct ranks ranks)
+{
+    return bytes_of(s, ranks.first, ranks.end);
+}
+
+/* Of `count` nodes of `members`. */
+static struct ranks nodes_at(const struct sparse_slice *s, int node, int count, int members)
+{
+    const int end = (node + count) * members, p = s->transport->size;
+    return (struct ranks){node * members, end < p ? end : p};
+}
+
+static int count_nodes(const struct sparse_slice *s, int members)
+{
+    return (s->transport->size + members - 1) / members;
+}
+
+static struct ranks alone(int rank)
+{
+    return (struct ranks){rank, rank + 1};
+}
+
+static struct ranks everyone(const struct sparse_slice *s)
+{
+    return (struct ranks){0, s->transport->size};
+}
+
 /* Where shares are received: not over an input that is needed. */
-static char *room_for(struct sparse_slice *s, int rank)
+static char *room_of(struct sparse_slice *s, struct ranks ranks)
 {
-    return s->index >= s->astray && in_place(s) ? s->area[1] : output_of(s, rank);
+    if (s->index >= s->astray && in_place(s)) return s->area[1] + bytes_of(s, 0, ranks.first);
+    return output_of(s, ranks.first);
 }
 
-/* The same where all are, at once. */
-static char *room_of(struct sparse_slice *s, int rank)
+static void await_shares(struct sparse_slice *s, int slot, struct ranks want, int from)
 {
-    char *room = room_for(s, rank);
-    return room == s->area[1] ? room + bytes_of(s, 0, rank) : room;
+    sparse_receive_bytes(s, slot, room_of(s, want), share_bytes(s, want), from);
 }
 
-static void take(struct sparse_slice *s, int slot, const char *memory, size_t expected)
+static void take_shares(struct sparse_slice *s, int slot, struct ranks want)
 {
     const size_t bytes = sparse_received_bytes(s, slot);
     uint64_t word = 0;
-    if (bytes == expected || sparse_failed(s)) return;
-    if (bytes == sizeof word) memcpy(&word, memory, sizeof word);
+    if (bytes == share_bytes(s, want) || sparse_failed(s)) return;
+    if (bytes == sizeof word) memcpy(&word, room_of(s, want), sizeof word);
     if (bytes > 0 && bytes <= sizeof word) s->record->spread = true;
     if (word != spread) sparse_damaged(s, slot);
 }
 
-/* The shares from `give` to `give_end`, or word of it that there are none. */
-static void send(struct sparse_slice *s, int slot, int give, int give_end, int to)
+/* Shares, which lie at `memory`, or word of it that there are none. A dense form would send `vectors` in their place. */
+static void send_from(struct sparse_slice *s, int slot, const char *memory, struct ranks give, int vectors, int to)
 {
-    const size_t bytes = bytes_of(s, give, give_end), bound = (size_t)(give_end - give) * bytes_of(s, 0, s->transport->size);
+    const size_t bound = (size_t)vectors * share_bytes(s, everyone(s));
     if (s->record->spread) sparse_send_bytes(s, slot, (const char *)&spread, sizeof spread, bound, to);
-    else sparse_send_bytes(s, slot, output_of(s, give), sparse_failed(s) ? 0 : bytes, bound, to);
+    else sparse_send_bytes(s, slot, memory, sparse_failed(s) ? 0 : share_bytes(s, give), bound, to);
 }
 
-/* Those from `give` go to one rank, those from `want` come from another. */
-static void exchange(struct sparse_slice *s, int slot, int give, int give_end, int to, int want, int want_end, int from)
+static void send(struct sparse_slice *s, int slot, struct ranks give, int vectors, int to)
 {
-    sparse_receive_bytes(s, 0, room_for(s, want), bytes_of(s, want, want_end), from);
-    send(s, slot, give, give_end, to);
+    send_from(s, slot, output_of(s, give.first), give, vectors, to);
 }
 
-/* Nobody waits for another one's turn; of more ranks than a few, messages take more than that. Slots: those received, then those sent. */
-static enum sparse_status directly(struct sparse_slice *s)
+/* From each node's first rank to each other's, at once. Nobody waits for another one's turn; of more than a few, messages take more than that.
+ * Slots: those received, then those sent. */
+static enum sparse_status directly(struct sparse_slice *s, int members)
 {
-    const int rank = s->transport->rank, p = s->transport->size;
+    const int own = s->transport->rank / members, n = count_nodes(s, members);
     STEP_BEGIN(s->inner);
-    for (int k = 1; k < p; k++) {
-        const int from = (rank + p - k) % p;
-        sparse_receive_bytes(s, k - 1, room_of(s, from), bytes_of(s, from, from + 1), from);
+    for (int k = 1; k < n; k++) {
+        const int from = (own + n - k) % n;
+        await_shares(s, k - 1, nodes_at(s, from, 1, members), from * members);
     }
-    for (int k = 1; k < p; k++) send(s, p - 2 + k, rank, rank + 1, (rank + k) % p);
+    for (int k = 1; k < n; k++) send(s, n - 2 + k, nodes_at(s, own, 1, members), 1, (own + k) % n * members);
     STEP_AWAIT(sparse_wait(s));
-    for (int k = 1; k < p; k++) {
-        const int from = (rank + p - k) % p;
-        take(s, k - 1, room_of(s, from), bytes_of(s, from, from + 1));
-    }
+    for (int k = 1; k < n; k++) take_shares(s, k - 1, nodes_at(s, (own + n - k) % n, 1, members));
     STEP_END;
 }
 
-static enum sparse_status by_doubling(struct sparse_slice *s)
+/* The same in log2 n steps, of a power of two. */
+static enum sparse_status by_doubling(struct sparse_slice *s, int members)
 {
-    const int rank = s->transport->rank;
+    const int own = s->transport->rank / members;
     STEP_BEGIN(s->inner);
-    for (s->k = 1; s->k < s->transport->size; s->k *= 2) {
-        int own = rank & -s->k, other = own ^ s->k;
-        exchange(s, 1 + __builtin_ctz((unsigned)s->k), own, own + s->k, rank ^ s->k, other, other + s->k, rank ^ s->k);
+    for (s->k = 1; s->k < count_nodes(s, members); s->k *= 2) {
+        const int peer = (own ^ s->k) * members;
+        await_shares(s, 0, nodes_at(s, (own & -s->k) ^ s->k, s->k, members), peer);
+        send(s, 1 + __builtin_ctz((unsigned)s->k), nodes_at(s, own & -s->k, s->k, members), s->k * members, peer);
         STEP_AWAIT(sparse_wait_slot(s, 0));
-        other = (rank & -s->k) ^ s->k;
-        take(s, 0, room_for(s, other), bytes_of(s, other, other + s->k));
+        take_shares(s, 0, nodes_at(s, (own & -s->k) ^ s->k, s->k, members));
     }
     STEP_END;
 }
@@ -203,12 +232,47 @@ static enum sparse_status around(struct sparse_slice *s)
     STEP_BEGIN(s->inner);
     for (s->k = 1; s->k < p; s->k++) {
         STEP_AWAIT(sparse_wait_slot(s, 1 + s->k % 2));
-        int give = (rank - s->k + 1 + p) % p, want = (rank - s->k + p) % p;
-        exchange(s, 1 + s->k % 2, give, give + 1, (rank + 1) % p, want, want + 1, (rank + p - 1) % p);
+        await_shares(s, 0, alone((rank - s->k + p) % p), (rank + p - 1) % p);
+        send(s, 1 + s->k % 2, alone((rank - s->k + 1 + p) % p), 1, (rank + 1) % p);
         STEP_AWAIT(sparse_wait_slot(s, 0));
-        want = (rank - s->k + p) % p;
-        take(s, 0, room_for(s, want), bytes_of(s, want, want + 1));
+        take_shares(s, 0, alone((rank - s->k + p) % p));
     }
+    STEP_END;
+}
+
+/* All comes back over what is sent, which lies elsewhere meanwhile. */
+static void hand_up(struct sparse_slice *s, int leader)
+{
+    const int rank = s->transport->rank;
+    if (!s->record->spread) memcpy(s->area[1], output_of(s, rank), share_bytes(s, alone(rank)));
+    await_shares(s, 0, everyone(s), leader);
+    send_from(s, 1, s->area[1], alone(rank), 1, leader);
+}
+
+static enum sparse_status among_leaders(struct sparse_slice *s)
+{
+    const int members = s->nodes.per_node;
+    const bool doubles = sparse_leaders_double(count_nodes(s, members), share_bytes(s, everyone(s)));
+    return doubles ? by_doubling(s, members) : directly(s, members);
+}
+
+/* A node's shares go to its leader, from there to the other leaders, and all of them back. */
+static enum sparse_status through_leaders(struct sparse_slice *s)
+{
+    const int rank = s->transport->rank, end = rank - s->nodes.local + s->nodes.members;
+    STEP_BEGIN(s->middle);
+    if (s->nodes.local > 0) {
+        hand_up(s, rank - s->nodes.local);
+        STEP_AWAIT(sparse_wait(s));
+        take_shares(s, 0, everyone(s));
+        STEP_RETURN;
+    }
+    for (int r = rank + 1; r < end; r++) await_shares(s, r - rank - 1, alone(r), r);
+    STEP_AWAIT(sparse_wait(s));
+    for (int r = rank + 1; r < end; r++) take_shares(s, r - rank - 1, alone(r));
+    STEP_AWAIT(among_leaders(s));
+    STEP_AWAIT(sparse_wait(s));
+    for (int r = rank + 1; r < end; r++) send(s, r - rank - 1, everyone(s), 1, r);
     STEP_END;
 }
 
@@ -223,13 +287,21 @@ void sparse_shares_restore(struct sparse_slice *s)
     if (s->own > 0) sparse_decode(layout, 0, layout->blocks, s->all->base + s->own, output_of(s, rank));
 }
 
+static enum sparse_status gather(struct sparse_slice *s)
+{
+    switch (s->gathering) {
+    case SPARSE_GATHER_DIRECTLY: return directly(s, 1);
+    case SPARSE_GATHER_LEADERS: return through_leaders(s);
+    case SPARSE_GATHER_DOUBLING: return by_doubling(s, 1);
+    default: return around(s);
+    }
+}
+
 enum sparse_status sparse_allreduce_shares(struct sparse_slice *s)
 {
     STEP_BEGIN(s->resume);
     begin(s);
-    STEP_AWAIT(s->transport->size <= SPARSE_SHARES_DIRECT                     ? directly(s)
-               : s->whole && sparse_ring_doubles(s->transport->size) ? by_doubling(s)
-                                                                     : around(s));
+    STEP_AWAIT(gather(s));
     STEP_AWAIT(sparse_wait(s));
     STEP_END;
 }

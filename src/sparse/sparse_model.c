@@ -318,18 +318,28 @@ static void along_leaders(struct costs *c)
     merge(c, c->elements, c->estimate->ranks / 2.0);
 }
 
-/* On one node: between nodes each rank of one would receive all of the others' shares. */
+/* To a node's leader, which is alone in receiving, all at once; to the other leaders; and back. */
+static void sharing_through_leaders(struct costs *c, double share)
+{
+    const struct nodes nodes = nodes_of(c);
+    if (nodes.per_node > 1) message(c, 1, (nodes.per_node - 1) * share / fmax(1, c->rates->ranks_per_processor));
+    const bool doubles = sparse_leaders_double(nodes.count, (size_t)bytes_of(c));
+    for (int k = 1; k < nodes.count; k *= 2)
+        if (doubles) between(c, k * nodes.per_node * share);
+    if (!doubles) between(c, (nodes.count - 1) * nodes.per_node * share);
+    if (nodes.per_node > 1) message(c, 1, bytes_of(c));
+}
+
+/* Between nodes each rank of one would receive all of the others' shares by any other way. */
 static void sharing(struct costs *c)
 {
     const int p = c->estimate->ranks;
+    const enum sparse_gathering way = sparse_shares_gathering(c->rates, p, (size_t)bytes_of(c), (size_t)c->slices);
     const double share = bytes_of(c) / p;
-    if (c->dense || !c->estimate->shares || !sparse_near(c->rates, p)) {
-        c->latency = INFINITY;
-        return;
-    }
-    if (p <= SPARSE_SHARES_DIRECT)
-        message(c, 1, (p - 1) * share);
-    else if (c->slices <= 1 && sparse_ring_doubles(p))
+    if (c->dense || !c->estimate->shares || (!sparse_near(c->rates, p) && way != SPARSE_GATHER_LEADERS)) c->latency = INFINITY;
+    else if (way == SPARSE_GATHER_DIRECTLY) message(c, 1, (p - 1) * share);
+    else if (way == SPARSE_GATHER_LEADERS) sharing_through_leaders(c, share);
+    else if (way == SPARSE_GATHER_DOUBLING)
         for (int distance = 1; distance < p; distance *= 2) message(c, distance, distance * share);
     else
         for (int k = 1; k < p; k++) message(c, 1, share);

@@ -128,8 +128,13 @@ size_t sparse_slices(enum sparse_algorithm algorithm, bool dense, bool near, siz
 
 /* Where a message is what one rank has filled of a slice: a quarter of what a slice is else, whatever the number of ranks. */
 size_t sparse_shares_slices(int ranks, size_t slices);
-/* Up to so many ranks send their shares to each other directly. */
-enum { SPARSE_SHARES_DIRECT = 4 };
+/* How shares are gathered: from each to each, of up to SPARSE_SHARES_DIRECT ranks; through the first rank of each node, its leader, where the fewest
+ * messages count; by doubling, and else around a ring. The last two are for one node. */
+enum { SPARSE_SHARES_DIRECT = 4, SPARSE_SHARES_MEMBERS = 32, SPARSE_SHARES_NODES = 16 };
+enum sparse_gathering { SPARSE_GATHER_RING, SPARSE_GATHER_DOUBLING, SPARSE_GATHER_LEADERS, SPARSE_GATHER_DIRECTLY };
+enum sparse_gathering sparse_shares_gathering(const struct sparse_rates *rates, int ranks, size_t bytes, size_t slices);
+/* Whether the leaders of so many nodes gather theirs by doubling; else from each to each. */
+bool sparse_leaders_double(int nodes, size_t bytes);
 
 /* Whether its messages are parts of a slice. */
 bool sparse_cut_in_parts(enum sparse_algorithm algorithm);

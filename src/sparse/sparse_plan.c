@@ -174,6 +174,7 @@ void sparse_plan_lane(const struct sparse_plan *plan, enum sparse_algorithm algo
     lane->exclusive = call->kind == SPARSE_EXSCAN;
     sparse_fold_init(&lane->fold, call->transport->rank, call->transport->size, rooted ? call->root : -1, 1);
     sparse_nodes_init(&lane->nodes, call->transport->rank, call->transport->size, call->parameters->rates.ranks_per_node);
+    lane->gathering = sparse_shares_gathering(&call->parameters->rates, call->transport->size, plan->elements * call->operator.size, slices);
     if (algorithm == SPARSE_REDUCE_LEADERS || algorithm == SPARSE_ALLREDUCE_LEADERS) lane->fold = lane->nodes.leaders;
     lane->room = room_of(plan, slices);
     for (size_t i = 0; i < SPARSE_AREAS; i++) lane->area[i] = memory + i * lane->room;

@@ -57,6 +57,7 @@ struct sparse_slice {
     int root, tag;
     bool dense, exclusive;
     uint32_t way;                     /* algorithm and form, in the upper eight bits: of ranks that chose differently nothing is taken */
+    enum sparse_gathering gathering;  /* of shares */
     bool past;                        /* the result is longer than the caches */
     struct sparse_fold fold;
     struct sparse_nodes nodes;

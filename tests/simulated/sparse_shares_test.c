@@ -21,25 +21,84 @@ static bool is_padded(int operator)
     return operator == 5 || operator == 9; /* double and int; long double */
 }
 
+/* Where ranks may be: each on a node; all on one, with a processor each, or four to each; three to a node. */
+enum { PLACES = 4 };
+static struct sim_trial at(struct sim_trial t, int place)
+{
+    struct sparse_rates *rates = &t.parameters.rates;
+    rates->ranks_per_node = place == 0 ? 1 : place == 3 ? 3 : t.ranks;
+    rates->ranks_per_processor = place == 2 ? 4 : 1;
+    return t;
+}
+
+static size_t share_bytes(const struct sim_trial *t, int from, int to)
+{
+    size_t elements = 0;
+    for (int r = from; r < to; r++) {
+        const struct sparse_share share = sparse_share_of(t->count, r, t->ranks);
+        elements += share.to - share.from;
+    }
+    return elements * sim_operator(t->operator).size;
+}
+
+/* What goes through the first rank of each node: up, to the other ones, and all of it down. */
+static size_t bytes_by_leaders(const struct sim_trial *t)
+{
+    const int members = t->parameters.rates.ranks_per_node, nodes = (t->ranks + members - 1) / members;
+    size_t bytes = share_bytes(t, 0, t->ranks) * (size_t)(nodes - 1 + t->ranks - nodes);
+    for (int r = 0; r < t->ranks; r++)
+        if (r % members > 0) bytes += share_bytes(t, r, r + 1);
+    return bytes;
+}
+
+static size_t expected_bytes(const struct sim_trial *t, size_t slices)
+{
+    const size_t bytes = share_bytes(t, 0, t->ranks);
+    const bool leads = sparse_shares_gathering(&t->parameters.rates, t->ranks, bytes, slices) == SPARSE_GATHER_LEADERS;
+    return leads ? bytes_by_leaders(t) : bytes * (size_t)(t->ranks - 1);
+}
+
+static void check_results(const struct sim_trial *t)
+{
+    struct sim_report report;
+    if (!sim_trial_run(t, NULL, &report) || report.done != t->ranks)
+        fail_msg("%d ranks, operator %d: wrong %d, touched %d, stuck %d", t->ranks, t->operator, report.wrong, report.touched, report.stuck);
+    const bool shared = !is_padded(t->operator);
+    assert_int_equal(report.outcome[0].algorithm, shared ? SPARSE_ALLREDUCE_SHARES : SPARSE_ALLREDUCE_RING);
+    const uint64_t agreement = 64 * (report.messages - report.data_messages);
+    if (shared) assert_int_equal(report.sent - agreement, expected_bytes(t, 1));
+}
+
 /* The bits of the ring, and of the reference, for all operators, in place and not, whether shares are of one length or not. All that is sent are
  * shares, as they are; elements with padding are the ring's. */
 static void test_results(void **state)
 {
     for (size_t i = 0; i < COUNT_OF(several); i++)
         for (int operator = 0; operator < SIM_OPERATORS; operator++)
-            for (int in_place = 0; in_place < 2; in_place++) {
+            for (int way = 0; way < (several[i] > 16 ? 2 : 2 * PLACES); way++) {
                 struct sim_trial t = shares_of(several[i], 96 * (size_t)several[i] + (operator % 3 ? 0 : 5), operator);
-                struct sim_report report;
-                t.in_place = in_place;
+                t.in_place = way % 2;
                 t.sim.seed = (uint64_t)operator;
-                if (!sim_trial_run(&t, NULL, &report) || report.done != t.ranks)
-                    fail_msg("%d ranks, operator %d: wrong %d, touched %d, stuck %d", t.ranks, operator, report.wrong, report.touched, report.stuck);
-                const size_t bytes = t.count * sim_operator(operator).size;
-                const bool shared = !is_padded(operator);
-                assert_int_equal(report.outcome[0].algorithm, shared ? SPARSE_ALLREDUCE_SHARES : SPARSE_ALLREDUCE_RING);
-                const uint64_t agreement = 64 * (report.messages - report.data_messages);
-                if (shared) assert_int_equal(report.sent - agreement, bytes * (size_t)(t.ranks - 1));
+                t = at(t, way / 2);
+                check_results(&t);
             }
+}
+
+/* Each way is one that some of these take; how many messages, by hand. */
+static void test_ways(void **state)
+{
+    static const struct { int ranks, place; enum sparse_gathering gathering; uint64_t messages; } ways[] = {
+        {4, 1, SPARSE_GATHER_DIRECTLY, 12},  {4, 0, SPARSE_GATHER_LEADERS, 8},  {8, 1, SPARSE_GATHER_DOUBLING, 24},
+        {7, 1, SPARSE_GATHER_RING, 42},      {16, 2, SPARSE_GATHER_LEADERS, 30}, {13, 2, SPARSE_GATHER_LEADERS, 24},
+        {13, 3, SPARSE_GATHER_LEADERS, 36},  {64, 0, SPARSE_GATHER_LEADERS, 384}, {64, 2, SPARSE_GATHER_RING, 64 * 63},
+        {16, 3, SPARSE_GATHER_LEADERS, 50},  {12, 3, SPARSE_GATHER_LEADERS, 24}, {11, 3, SPARSE_GATHER_LEADERS, 22}};
+    for (size_t i = 0; i < COUNT_OF(ways); i++) {
+        struct sim_trial t = at(shares_of(ways[i].ranks, 96 * (size_t)ways[i].ranks, 0), ways[i].place);
+        struct sim_report report;
+        assert_int_equal(sparse_shares_gathering(&t.parameters.rates, t.ranks, share_bytes(&t, 0, t.ranks), 1), ways[i].gathering);
+        assert_true(sim_trial_run(&t, NULL, &report));
+        assert_int_equal(report.data_messages, ways[i].messages);
+    }
 }
 
 /* One rank, whichever it is, has something elsewhere, and knows that alone: all find out, and the ring gives the same bits; inputs are as they were. */
@@ -47,11 +106,11 @@ static void test_one_strays(void **state)
 {
     for (size_t i = 0; i < COUNT_OF(several); i++)
         for (int stray = 1; stray <= several[i]; stray += several[i] > 16 ? 5 : 1)
-            for (int in_place = 0; in_place < 2; in_place++) {
-                struct sim_trial t = shares_of(several[i], 70 * (size_t)several[i] + 3, stray % 2 ? 0 : SIM_OPERATORS - 1);
+            for (int way = 0; way < 2 * PLACES; way++) {
+                struct sim_trial t = at(shares_of(several[i], 70 * (size_t)several[i] + 3, stray % 2 ? 0 : SIM_OPERATORS - 1), way / 2);
                 struct sim_report report;
                 t.stray = stray;
-                t.in_place = in_place;
+                t.in_place = way % 2;
                 t.sim.seed = (uint64_t)stray;
                 assert_true(sim_trial_run(&t, NULL, &report));
                 assert_int_equal(report.done, t.ranks);
@@ -79,8 +138,9 @@ static void test_slices(void **state)
     int shared_in_place = 0, rings = 0;
     for (size_t i = 0; i < SOME; i++)
         for (int operator = 0; operator < SIM_OPERATORS; operator++)
-            for (int in_place = 0; in_place < 2; in_place++) {
-                struct sim_trial t = in_slices(several[i], (size_t)several[i] + 2, operator);
+            for (int way = 0; way < 4; way++) {
+                const int in_place = way % 2;
+                struct sim_trial t = at(in_slices(several[i], (size_t)several[i] + 2, operator), way / 2);
                 struct sim_report report;
                 if (is_padded(operator)) continue;
                 t.in_place = in_place;
@@ -93,8 +153,8 @@ static void test_slices(void **state)
                 shared_in_place += shared && in_place;
                 rings += !shared;
                 if (!shared) continue;
-                const size_t bytes = t.count * sim_operator(operator).size, p = (size_t)t.ranks, slices = 4 * (p + 2) / p;
-                assert_int_equal(report.sent - 64 * (report.messages - report.data_messages), bytes * (p - 1));
+                const size_t p = (size_t)t.ranks, slices = 4 * (p + 2) / p;
+                assert_int_equal(report.sent - 64 * (report.messages - report.data_messages), share_bytes(&t, 0, t.ranks) * (p - 1));
                 assert_int_equal(report.data_messages, slices * p * (p - 1));
             }
     assert_true(shared_in_place >= SOME && rings >= SOME); /* each of some operators */
@@ -105,8 +165,8 @@ static void test_strays_in_slices(void **state)
 {
     for (size_t i = 0; i < SOME; i++)
         for (int stray = 1; stray <= several[i]; stray++)
-            for (int way = 0; way < 4; way++) {
-                struct sim_trial t = in_slices(several[i], 2 * (size_t)several[i], 0);
+            for (int way = 0; way < 8; way++) {
+                struct sim_trial t = at(in_slices(several[i], 2 * (size_t)several[i], 0), way >> 2);
                 struct sim_report report;
                 t.stray = stray;
                 t.strays_late = way & 1;
@@ -124,12 +184,12 @@ static void test_other_patterns(void **state)
 {
     for (enum sim_pattern pattern = 0; pattern < SIM_PATTERNS; pattern++)
         for (int ranks = 2; ranks <= 9; ranks++)
-            for (int in_place = 0; in_place < 2; in_place++) {
-                struct sim_trial t = shares_of(ranks, 2000, ranks % SIM_OPERATORS);
+            for (int way = 0; way < 2 * PLACES; way++) {
+                struct sim_trial t = at(shares_of(ranks, 2000, ranks % SIM_OPERATORS), way / 2);
                 struct sim_report report;
                 t.pattern = pattern;
                 t.density = 0.1;
-                t.in_place = in_place;
+                t.in_place = way % 2;
                 assert_true(sim_trial_run(&t, NULL, &report));
                 assert_int_equal(report.done, ranks);
             }
@@ -192,7 +252,7 @@ static void never_chosen(const struct sim_trial *t)
     sim_states_destroy(states, t->ranks);
 }
 
-/* On one node, of calls that come in an order. */
+/* Of calls that come in an order: on one node; between nodes only what is short, which has its trials. */
 static void test_choice(void **state)
 {
     enum { MIB = 131072 };
@@ -206,6 +266,10 @@ static void test_choice(void **state)
     t.order = SPARSE_IN_ORDER;
     t.parameters.rates.ranks_per_node = 4;
     never_chosen(&t);
+    struct sparse_state **states = sim_states_create(t.ranks);
+    t.count = MIB / 16;
+    assert_in_range(gathered(&t, states), 1, 40);
+    sim_states_destroy(states, t.ranks);
 }
 
 /* What a few samples do not show: thin vectors, with nothing in most places, are not taken for shares, not for one call. */
@@ -219,28 +283,37 @@ static void test_thin(void **state)
     sim_states_destroy(states, t.ranks);
 }
 
+static void check_damage(const struct sim_trial *trial, enum sim_damage damage, long message)
+{
+    struct sim_trial t = *trial;
+    struct sim_report report;
+    t.sim.damage = damage;
+    t.sim.damaged = message;
+    (void)sim_trial_run(&t, NULL, &report);
+    assert_false(report.stuck);
+    assert_int_equal(report.wrong, 0);
+    assert_true(report.failed > 0);
+    assert_true(report.worst == SPARSE_CORRUPT || report.worst == SPARSE_PEER_FAILED);
+}
+
 /* A message that is too short is seen by who receives it, and by those who depend on that; nobody has a wrong result. */
 static void test_damage(void **state)
 {
     for (int ranks = 2; ranks <= 9; ranks++)
-        for (enum sim_damage damage = SIM_TRUNCATE; damage <= SIM_EMPTY; damage++)
-            for (long message = 0; message < 2 * ranks; message++) {
-                struct sim_trial t = message < ranks ? shares_of(ranks, 100 * (size_t)ranks, 0) : in_slices(ranks, (size_t)ranks, 0);
-                struct sim_report report;
-                t.sim.damage = damage;
-                t.sim.damaged = message;
-                (void)sim_trial_run(&t, NULL, &report);
-                assert_false(report.stuck);
-                assert_int_equal(report.wrong, 0);
-                assert_true(report.failed > 0);
-                assert_true(report.worst == SPARSE_CORRUPT || report.worst == SPARSE_PEER_FAILED);
-            }
+        for (int place = 0; place < PLACES; place++)
+            for (enum sim_damage damage = SIM_TRUNCATE; damage <= SIM_EMPTY; damage++)
+                for (long message = 0; message < ranks; message++) {
+                    const struct sim_trial whole = at(shares_of(ranks, 100 * (size_t)ranks, 0), place);
+                    const struct sim_trial sliced = at(in_slices(ranks, (size_t)ranks, 0), place);
+                    check_damage(&whole, damage, message);
+                    check_damage(&sliced, damage, message + ranks);
+                }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_results), cmocka_unit_test(test_one_strays), cmocka_unit_test(test_slices),
+        cmocka_unit_test(test_results), cmocka_unit_test(test_ways), cmocka_unit_test(test_one_strays), cmocka_unit_test(test_slices),
         cmocka_unit_test(test_strays_in_slices), cmocka_unit_test(test_other_patterns),
         cmocka_unit_test(test_choice), cmocka_unit_test(test_thin), cmocka_unit_test(test_damage),
     };

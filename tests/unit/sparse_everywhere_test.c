@@ -9,7 +9,7 @@
 #include "sparse_vectors.h"
 #include "unit.h"
 
-#define FORMULAS UINT64_C(0xd4e5e2cdc4a9ecb0)
+#define FORMULAS UINT64_C(0x17fc17e9a0c07c85)
 #define MESSAGES UINT64_C(0x2e2ed153b45abc8f)
 
 /** FNV-1a. */
@@ -38,6 +38,7 @@ static void mix_costs(uint64_t *hash, const struct sparse_estimate *e)
     sparse_parameters_default(&parameters);
     for (int per_node = 1; per_node <= 16; per_node *= 4) {
         parameters.rates.ranks_per_node = per_node;
+        parameters.rates.ranks_per_processor = per_node;
         mix_double(hash, sparse_cost_of_asking(e, &parameters));
         for (int a = SPARSE_REDUCE_BINOMIAL; a < SPARSE_ALGORITHMS; a++)
             for (int dense = 0; dense < 2; dense++) {
