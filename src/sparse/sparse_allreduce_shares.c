@@ -19,11 +19,13 @@
  * m alpha + beta (m n/p + n) within a node, alpha + beta (n - m n/p) between nodes.
  * Source: direct, recursive doubling, ring and hierarchical allgather; knowing whose part is whose is what programs gain by MPI_Allgatherv. */
 #include "sparse_format.h"
+#include "sparse_kernels.h"
 #include "sparse_slice.h"
 #include "sparse_step.h"
 #include "sparse_types.h"
 
 static const uint64_t spread = UINT64_C(0x4445524148534e55); /* "UNSHARED": a vector is not zeros where it should be */
+static const uint64_t shown = UINT64_C(0x574f444e49574e49);  /* "INWINDOW": a share is to be read */
 
 /* Without a product that could overflow. */
 static size_t before(size_t elements, size_t rank, size_t ranks)
@@ -48,6 +50,72 @@ static size_t bytes_of(const struct sparse_slice *s, int rank, int end)
 static bool in_place(const struct sparse_slice *s)
 {
     return s->input == s->output;
+}
+
+/* Ranks next to each other, of one node or of several. */
+struct ranks {
+    int first, end;
+};
+
+static size_t share_bytes(const struct sparse_slice *s, struct ranks ranks)
+{
+    return bytes_of(s, ranks.first, ranks.end);
+}
+
+/* Of `count` nodes of `members`. */
+static struct ranks nodes_at(const struct sparse_slice *s, int node, int count, int members)
+{
+    const int end = (node + count) * members, p = s->transport->size;
+    return (struct ranks){node * members, end < p ? end : p};
+}
+
+static int count_nodes(const struct sparse_slice *s, int members)
+{
+    return (s->transport->size + members - 1) / members;
+}
+
+static struct ranks alone(int rank)
+{
+    return (struct ranks){rank, rank + 1};
+}
+
+static struct ranks everyone(const struct sparse_slice *s)
+{
+    return (struct ranks){0, s->transport->size};
+}
+
+/* Where a slice's share lies in a window. */
+static size_t slot_of(const struct sparse_slice *s)
+{
+    return s->index % SPARSE_WINDOW_SLOTS * SPARSE_WINDOW_SLOT;
+}
+
+static bool fits(const struct sparse_slice *s, int rank)
+{
+    return s->windows && share_bytes(s, alone(rank)) <= SPARSE_WINDOW_SLOT;
+}
+
+static bool reads(const struct sparse_slice *s, int rank)
+{
+    return fits(s, rank) && s->windows->other[rank];
+}
+
+static bool is_read(const struct sparse_slice *s, int rank)
+{
+    return fits(s, s->transport->rank) && s->windows->own && s->windows->read_by[rank];
+}
+
+/* NULL: there is none. */
+static char *own_window(const struct sparse_slice *s)
+{
+    return fits(s, s->transport->rank) && s->windows->own ? s->windows->own + slot_of(s) : NULL;
+}
+
+static void copy_past(char *to, const char *from, size_t bytes)
+{
+    sparse_stream_fn *stream = sparse_kernels()->stream;
+    if (stream) stream(to, from, bytes);
+    else memcpy(to, from, bytes);
 }
 
 bool sparse_may_share(const struct sparse_operator *operator, size_t elements, int ranks)
@@ -110,14 +178,18 @@ static bool write_own(struct sparse_slice *s)
     static const char zero[SPARSE_MAX_SIZE];
     const int rank = s->transport->rank;
     const char *input = s->input + s->from[rank] * s->operator->size;
-    const size_t before = (size_t)rank, behind = (size_t)(s->transport->size - rank - 1);
+    const size_t before = (size_t)rank, behind = (size_t)(s->transport->size - rank - 1), bytes = share_bytes(s, alone(rank));
     struct sparse_tally *tally = &s->record->input;
+    char *output = output_of(s, rank), *window = own_window(s), *to = window ? window : output;
     for (int r = 0; r < s->transport->size; r++) tally->elements += s->count[r];
     tally->exceptions += s->count[rank];
     s->own = 0;
-    if (sparse_pile_alone(s->operator, zero, before, behind, input, s->count[rank], output_of(s, rank))) return true;
+    const bool same = sparse_pile_alone(s->operator, zero, before, behind, input, s->count[rank], to);
+    if (same && window && !in_place(s)) copy_past(output, window, bytes);
+    if (same) return true;
     if (in_place(s) && !s->whole) return false;
     join_own(s);
+    if (window) memcpy(window, output, bytes);
     return true;
 }
 
@@ -126,38 +198,6 @@ static void begin(struct sparse_slice *s)
     s->all = sparse_run_begin(s, 0);
     if (s->record->spread || !fills_its_share(s) || !write_own(s)) s->record->spread = true;
     if (s->record->spread && s->index < s->astray) s->astray = s->index;
-}
-
-/* Ranks next to each other, of one node or of several. */
-struct ranks {
-    int first, end;
-};
-
-static size_t share_bytes(const struct sparse_slice *s, struct ranks ranks)
-{
-    return bytes_of(s, ranks.first, ranks.end);
-}
-
-/* Of `count` nodes of `members`. */
-static struct ranks nodes_at(const struct sparse_slice *s, int node, int count, int members)
-{
-    const int end = (node + count) * members, p = s->transport->size;
-    return (struct ranks){node * members, end < p ? end : p};
-}
-
-static int count_nodes(const struct sparse_slice *s, int members)
-{
-    return (s->transport->size + members - 1) / members;
-}
-
-static struct ranks alone(int rank)
-{
-    return (struct ranks){rank, rank + 1};
-}
-
-static struct ranks everyone(const struct sparse_slice *s)
-{
-    return (struct ranks){0, s->transport->size};
 }
 
 /* Where shares are received: not over an input that is needed. */
@@ -172,13 +212,25 @@ static void await_shares(struct sparse_slice *s, int slot, struct ranks want, in
     sparse_receive_bytes(s, slot, room_of(s, want), share_bytes(s, want), from);
 }
 
+/* Out of its rank's window. */
+static void fetch(struct sparse_slice *s, int rank)
+{
+    const bool needed = s->index < s->astray || !in_place(s);
+    if (needed) copy_past(output_of(s, rank), s->windows->other[rank] + slot_of(s), share_bytes(s, alone(rank)));
+}
+
 static void take_shares(struct sparse_slice *s, int slot, struct ranks want)
 {
     const size_t bytes = sparse_received_bytes(s, slot);
     uint64_t word = 0;
     if (bytes == share_bytes(s, want) || sparse_failed(s)) return;
-    if (bytes == sizeof word) memcpy(&word, room_of(s, want), sizeof word);
-    if (bytes > 0 && bytes <= sizeof word) s->record->spread = true;
+    if (bytes <= sizeof word) memcpy(&word, room_of(s, want), bytes);
+    const bool shows = s->windows && bytes <= sizeof word && memcmp(&word, &shown, bytes) == 0;
+    if (word == shown && reads(s, want.first)) {
+        fetch(s, want.first);
+        return;
+    }
+    if (bytes > 0 && bytes <= sizeof word && !shows) s->record->spread = true;
     if (word != spread) sparse_damaged(s, slot);
 }
 
@@ -208,6 +260,92 @@ static enum sparse_status directly(struct sparse_slice *s, int members)
     for (int k = 1; k < n; k++) send(s, n - 2 + k, nodes_at(s, own, 1, members), 1, (own + k) % n * members);
     STEP_AWAIT(sparse_wait(s));
     for (int k = 1; k < n; k++) take_shares(s, k - 1, nodes_at(s, (own + n - k) % n, 1, members));
+    STEP_END;
+}
+
+/* Ranks around this one, by how far behind or before it they are. */
+static int behind(const struct sparse_slice *s, int distance)
+{
+    return (s->transport->rank + s->transport->size - distance) % s->transport->size;
+}
+
+static int beyond(const struct sparse_slice *s, int distance)
+{
+    return (s->transport->rank + distance) % s->transport->size;
+}
+
+/* What each rank tells each other one, once and for all: where its window is, then whether it has found the other's. */
+static void tell_all(struct sparse_slice *s, bool names)
+{
+    struct sparse_windows *w = s->windows;
+    const int p = s->transport->size;
+    const size_t bytes = names ? sizeof w->name[0] : sizeof w->answer[0][0];
+    for (int k = 1; k < p; k++) {
+        const int from = behind(s, k);
+        sparse_receive_bytes(s, k - 1, names ? (char *)&w->name[from] : (char *)&w->answer[from][1], bytes, from);
+    }
+    for (int k = 1; k < p; k++) {
+        const int to = beyond(s, k);
+        sparse_send_bytes(s, p - 2 + k, names ? (char *)&w->name[s->transport->rank] : (char *)&w->answer[to][0], bytes, bytes, to);
+    }
+}
+
+static bool told(struct sparse_slice *s, int slot, size_t bytes)
+{
+    if (sparse_received_bytes(s, slot) != bytes && !sparse_failed(s)) sparse_damaged(s, slot);
+    return !sparse_failed(s);
+}
+
+/* The first slice of the first call does it, and others wait. */
+static enum sparse_status open_windows(struct sparse_slice *s)
+{
+    struct sparse_windows *w = s->windows;
+    if (w == NULL || w->asked) return SPARSE_DONE;
+    if (s->index > 0) return SPARSE_PENDING;
+    STEP_BEGIN(s->middle);
+    sparse_windows_open(w, s->transport->rank);
+    tell_all(s, true);
+    STEP_AWAIT(sparse_wait(s));
+    for (int k = 1; k < s->transport->size; k++)
+        w->answer[behind(s, k)][0] = told(s, k - 1, sizeof w->name[0]) && sparse_windows_find(w, behind(s, k));
+    tell_all(s, false);
+    STEP_AWAIT(sparse_wait(s));
+    for (int k = 1; k < s->transport->size; k++)
+        w->read_by[behind(s, k)] = told(s, k - 1, sizeof w->answer[0][1]) && w->answer[behind(s, k)][1] == 1;
+    sparse_windows_hide(w);
+    w->asked = true;
+    STEP_END;
+}
+
+static void show(struct sparse_slice *s, int slot, int to)
+{
+    const int rank = s->transport->rank;
+    const size_t bound = share_bytes(s, everyone(s));
+    const bool there = is_read(s, to) && !s->record->spread && !sparse_failed(s);
+    if (there) sparse_send_bytes(s, slot, (const char *)&shown, sizeof shown, bound, to);
+    else send(s, slot, alone(rank), 1, to);
+}
+
+/* Whoever may have read a window says when that is done: always, for its owner waits for that, who may know less of who does. */
+static void have_read(struct sparse_slice *s)
+{
+    const int p = s->transport->size;
+    for (int k = 1; k < p && fits(s, s->transport->rank); k++) sparse_receive_bytes(s, k - 1, s->area[1], 1, behind(s, k));
+    for (int k = 1; k < p; k++)
+        if (fits(s, beyond(s, k))) sparse_send_bytes(s, p - 2 + k, s->area[1], 0, 1, beyond(s, k));
+}
+
+/* As directly, but that shares are read where they are. Between two ranks by which they cannot be they are sent. */
+static enum sparse_status through_windows(struct sparse_slice *s)
+{
+    const int p = s->transport->size;
+    STEP_BEGIN(s->inner);
+    for (int k = 1; k < p; k++) await_shares(s, k - 1, alone(behind(s, k)), behind(s, k));
+    for (int k = 1; k < p; k++) show(s, p - 2 + k, beyond(s, k));
+    STEP_AWAIT(sparse_wait(s));
+    for (int k = 1; k < p; k++) take_shares(s, k - 1, alone(behind(s, k)));
+    have_read(s);
+    STEP_AWAIT(sparse_wait(s));
     STEP_END;
 }
 
@@ -290,7 +428,7 @@ void sparse_shares_restore(struct sparse_slice *s)
 static enum sparse_status gather(struct sparse_slice *s)
 {
     switch (s->gathering) {
-    case SPARSE_GATHER_DIRECTLY: return directly(s, 1);
+    case SPARSE_GATHER_DIRECTLY: return s->windows ? through_windows(s) : directly(s, 1);
     case SPARSE_GATHER_LEADERS: return through_leaders(s);
     case SPARSE_GATHER_DOUBLING: return by_doubling(s, 1);
     default: return around(s);
@@ -300,6 +438,7 @@ static enum sparse_status gather(struct sparse_slice *s)
 enum sparse_status sparse_allreduce_shares(struct sparse_slice *s)
 {
     STEP_BEGIN(s->resume);
+    STEP_AWAIT(open_windows(s));
     begin(s);
     STEP_AWAIT(gather(s));
     STEP_AWAIT(sparse_wait(s));

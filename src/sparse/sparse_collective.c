@@ -51,6 +51,7 @@ void sparse_state_destroy(struct sparse_state *state)
 {
     if (!state) return;
     sparse_state_give_back(state);
+    sparse_windows_close(&state->windows);
     free(state->spare);
     free(state);
 }

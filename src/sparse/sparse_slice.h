@@ -16,6 +16,7 @@
 #include "sparse_block.h"
 #include "sparse_collective.h"
 #include "sparse_nodes.h"
+#include "sparse_windows.h"
 
 enum { SPARSE_SLOTS = 32, SPARSE_AREAS = 4, SPARSE_RUNS = 4, SPARSE_MARK = 8 };
 
@@ -58,6 +59,7 @@ struct sparse_slice {
     bool dense, exclusive;
     uint32_t way;                     /* algorithm and form, in the upper eight bits: of ranks that chose differently nothing is taken */
     enum sparse_gathering gathering;  /* of shares */
+    struct sparse_windows *windows;   /* ... by which they are read; NULL: they are sent */
     bool past;                        /* the result is longer than the caches */
     struct sparse_fold fold;
     struct sparse_nodes nodes;

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See sparse_windows.h. A file without a name (memfd), which others open as this process's, by /proc. In another process's space of numbers
+ * that would be another file, or none: the window begins with a mark that only it has. */
+#define _GNU_SOURCE
+#include "sparse_windows.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { FRONT = 4096, BYTES = FRONT + SPARSE_WINDOW_BYTES };
+
+static char *map(int file, int protection)
+{
+    char *memory = mmap(NULL, BYTES, protection, MAP_SHARED, file, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+static uint64_t new_mark(const void *memory)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const uint64_t words[] = {(uint64_t)getpid(), (uintptr_t)memory, (uint64_t)now.tv_sec, (uint64_t)now.tv_nsec};
+    uint64_t mark = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) mark = (mark ^ words[i]) * UINT64_C(0x100000001b3) ^ mark >> 29;
+    return mark | 1;
+}
+
+#ifdef MFD_CLOEXEC
+static int new_file(void)
+{
+    const int file = memfd_create("lucid", MFD_CLOEXEC);
+    if (file >= 0 && ftruncate(file, BYTES) == 0) return file;
+    if (file >= 0) close(file);
+    return -1;
+}
+#else
+static int new_file(void)
+{
+    return -1;
+}
+#endif
+
+void sparse_windows_open(struct sparse_windows *windows, int rank)
+{
+    const int file = new_file();
+    char *memory = file >= 0 ? map(file, PROT_READ | PROT_WRITE) : NULL;
+    windows->name[rank] = (struct sparse_window_name){0};
+    if (!memory) {
+        if (file >= 0) close(file);
+        return;
+    }
+    const uint64_t mark = new_mark(memory);
+    memcpy(memory, &mark, sizeof mark);
+    windows->file = file;
+    windows->own = memory + FRONT;
+    windows->name[rank] = (struct sparse_window_name){(uint64_t)getpid(), (uint64_t)file, mark};
+}
+
+/* Others are not opened. */
+static bool looks_like_one(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == BYTES;
+}
+
+bool sparse_windows_find(struct sparse_windows *windows, int rank)
+{
+    const struct sparse_window_name name = windows->name[rank];
+    char path[64];
+    if (name.mark == 0) return false;
+    snprintf(path, sizeof path, "/proc/%llu/fd/%llu", (unsigned long long)name.process, (unsigned long long)name.file);
+    const int file = looks_like_one(path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (file < 0) return false;
+    char *memory = map(file, PROT_READ);
+    close(file);
+    if (!memory) return false;
+    if (memcmp(memory, &name.mark, sizeof name.mark) == 0) windows->other[rank] = memory + FRONT;
+    else munmap(memory, BYTES);
+    return windows->other[rank] != NULL;
+}
+
+void sparse_windows_hide(struct sparse_windows *windows)
+{
+    if (windows->own && windows->file >= 0) close(windows->file);
+    windows->file = -1;
+}
+
+void sparse_windows_close(struct sparse_windows *windows)
+{
+    sparse_windows_hide(windows);
+    if (windows->own) munmap(windows->own - FRONT, BYTES);
+    for (int rank = 0; rank < SPARSE_WINDOWS; rank++)
+        if (windows->other[rank]) munmap((void *)(uintptr_t)(windows->other[rank] - FRONT), BYTES);
+    *windows = (struct sparse_windows){.file = -1};
+}

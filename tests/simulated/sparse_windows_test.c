@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * sparse_windows_test.c: long shares that the ranks of a node read out of each other's memory.
+ */
+#include "sim_trial.h"
+#include "sparse_windows.h"
+#include "unit.h"
+
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST = 4, SLICES = 6 };
+
+static int out_of_reach; /* so many times, from the next one on, a window is not found */
+
+bool __real_sparse_windows_find(struct sparse_windows *windows, int rank);
+bool __wrap_sparse_windows_find(struct sparse_windows *windows, int rank);
+bool __wrap_sparse_windows_find(struct sparse_windows *windows, int rank)
+{
+    if (out_of_reach-- > 0) return false;
+    return __real_sparse_windows_find(windows, rank);
+}
+
+/* Every rank fills its share of SLICES slices, and the caches are short. */
+static struct sim_trial long_shares(int ranks, int operator)
+{
+    struct sim_trial t = sim_trial_of(SPARSE_ALLREDUCE_SHARES, ranks, 0);
+    const size_t least = 8192 * (size_t)ranks; /* of a slice (sparse_plan.c), of which one of messages is four */
+    t.pattern = SIM_DISJOINT;
+    t.operator = operator;
+    t.seed = (uint64_t)(ranks * 31 + operator);
+    t.parameters.slice_bytes = t.parameters.past_bytes = 1;
+    t.parameters.rates.ranks_per_node = ranks;
+    t.count = (size_t)SLICES * (size_t)ranks / 4 * least / sim_operator(operator).size + (operator % 3 ? 0 : 7);
+    t.timed = true; /* such calls block */
+    return t;
+}
+
+static bool is_padded(int operator)
+{
+    return operator == 5 || operator == 9; /* double and int; long double */
+}
+
+/* Once. */
+static uint64_t to_find(uint64_t pairs)
+{
+    return pairs * (sizeof(struct sparse_window_name) + sizeof(uint64_t));
+}
+
+/* All but those of the agreement; words that a share has been read have no bytes, and are not counted among the reduction's messages. */
+static uint64_t sent_bytes(const struct sim_report *report, uint64_t read)
+{
+    return report->sent - 64 * (report->messages - report->data_messages - read);
+}
+
+/* Two calls on one communicator: the bits of the reference; a word that a share is there, and one that it has been read, for each pair of ranks and slice, and
+ * before the first of them where windows are. */
+static void check_calls(const struct sim_trial *t)
+{
+    struct sparse_state **states = sim_states_create(t->ranks);
+    const uint64_t pairs = (uint64_t)(t->ranks * (t->ranks - 1));
+    for (int call = 0; call < 2; call++) {
+        struct sim_report report;
+        assert_true(sim_trial_run(t, states, &report));
+        assert_int_equal(report.done, t->ranks);
+        if (report.outcome[0].algorithm == SPARSE_ALLREDUCE_RING) { /* what changes when zeros are joined with it is not kept */
+            assert_true(t->in_place);
+            break;
+        }
+        const uint64_t slices = SLICES * (uint64_t)t->ranks / 4 * 4 / (uint64_t)t->ranks;
+        assert_int_equal(report.data_messages, pairs * slices + (call == 0 ? 2 * pairs : 0));
+        assert_int_equal(sent_bytes(&report, pairs * slices), 8 * pairs * slices + (call == 0 ? to_find(pairs) : 0));
+    }
+    sim_states_destroy(states, t->ranks);
+}
+
+static void test_results(void **state)
+{
+    for (int ranks = 2; ranks <= MOST; ranks++)
+        for (int operator = 0; operator < SIM_OPERATORS; operator++)
+            for (int in_place = 0; in_place < 2; in_place++) {
+                struct sim_trial t = long_shares(ranks, operator);
+                t.in_place = in_place;
+                t.sim.seed = (uint64_t)operator;
+                if (!is_padded(operator)) check_calls(&t);
+            }
+}
+
+/* Whoever cannot read a window is sent what is in it; without any, all are. */
+static void test_out_of_reach(void **state)
+{
+    for (int ranks = 2; ranks <= MOST; ranks++)
+        for (int missing = 1; missing <= ranks * (ranks - 1) + 1; missing++) {
+            struct sim_trial t = long_shares(ranks, 0);
+            struct sim_report report;
+            const int pairs = ranks * (ranks - 1), sent = missing < pairs ? missing : pairs;
+            const uint64_t bytes = t.count * sizeof(double), small = missing > pairs;
+            if (small) t.parameters.keep = 4096; /* not even asked for */
+            out_of_reach = missing;
+            assert_true(sim_trial_run(&t, NULL, &report));
+            out_of_reach = 0;
+            assert_int_equal(report.outcome[0].algorithm, SPARSE_ALLREDUCE_SHARES);
+            const uint64_t slices = SLICES * (uint64_t)ranks / 4 * 4 / (uint64_t)ranks, all = (uint64_t)pairs;
+            const uint64_t others = sent_bytes(&report, small ? 0 : all * slices) - (small ? 0 : to_find(all));
+            const uint64_t shares = bytes / (uint64_t)ranks * (uint64_t)sent, words = 8 * slices * (uint64_t)(pairs - sent);
+            assert_in_range(others, shares - 64, shares + words + 64);
+        }
+}
+
+/* One strays, in the first slice or the last: the ring has the same bits. */
+static void test_strays(void **state)
+{
+    for (int ranks = 2; ranks <= MOST; ranks++)
+        for (int stray = 1; stray <= ranks; stray++)
+            for (int way = 0; way < 4; way++) {
+                struct sim_trial t = long_shares(ranks, 0);
+                struct sim_report report;
+                t.stray = stray;
+                t.strays_late = way & 1;
+                t.in_place = way & 2;
+                t.sim.seed = (uint64_t)stray;
+                assert_true(sim_trial_run(&t, NULL, &report));
+                assert_int_equal(report.done, t.ranks);
+                assert_int_equal(report.outcome[0].algorithm, SPARSE_ALLREDUCE_RING);
+            }
+}
+
+/* Of what is said before, in and behind a slice: whatever is damaged, nobody waits for ever, or has a wrong result. */
+static void test_damage(void **state)
+{
+    for (int ranks = 2; ranks <= MOST; ranks++)
+        for (enum sim_damage damage = SIM_TRUNCATE; damage <= SIM_EMPTY; damage++)
+            for (long message = 0; message < 5 * ranks * (ranks - 1); message++) {
+                struct sim_trial t = long_shares(ranks, 0);
+                struct sim_report report;
+                t.sim.damage = damage;
+                t.sim.damaged = message;
+                (void)sim_trial_run(&t, NULL, &report);
+                assert_false(report.stuck);
+                assert_int_equal(report.wrong, 0);
+                if (report.failed == 0) assert_int_equal(report.done, ranks); /* a word without bytes cannot be shorter */
+            }
+}
+
+/* What one writes the other reads, until it is hidden; nobody takes something else for it. */
+static void test_window(void **state)
+{
+    struct sparse_windows one = {0}, two = {0};
+    sparse_windows_open(&one, 0);
+    assert_non_null(one.own);
+    two.name[0] = one.name[0];
+    assert_true(__real_sparse_windows_find(&two, 0));
+    memset(one.own, 7, SPARSE_WINDOW_BYTES);
+    for (size_t i = 0; i < SPARSE_WINDOW_BYTES; i += 1000) assert_int_equal(two.other[0][i], 7);
+    struct sparse_windows other = {0};
+    other.name[0] = one.name[0];
+    other.name[0].mark++;
+    assert_false(__real_sparse_windows_find(&other, 0));
+    other.name[0] = one.name[0];
+    other.name[0].file = 100000;
+    assert_false(__real_sparse_windows_find(&other, 0));
+    other.name[0] = (struct sparse_window_name){0};
+    assert_false(__real_sparse_windows_find(&other, 0));
+    sparse_windows_hide(&one);
+    other.name[0] = one.name[0];
+    assert_false(__real_sparse_windows_find(&other, 0));
+    one.own[1] = 8;
+    assert_int_equal(two.other[0][1], 8);
+    sparse_windows_close(&one);
+    assert_int_equal(two.other[0][1], 8); /* for as long as somebody has it */
+    sparse_windows_close(&two);
+    assert_null(one.own);
+    assert_null(two.other[0]);
+    sparse_windows_close(&two);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_window), cmocka_unit_test(test_results), cmocka_unit_test(test_out_of_reach),
+        cmocka_unit_test(test_strays), cmocka_unit_test(test_damage),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
