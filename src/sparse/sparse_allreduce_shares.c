@@ -102,13 +102,22 @@ static bool reads(const struct sparse_slice *s, int rank)
 
 static bool is_read(const struct sparse_slice *s, int rank)
 {
-    return fits(s, s->transport->rank) && s->windows->own && s->windows->read_by[rank];
+    return s->window && s->windows->read_by[rank];
 }
 
-/* NULL: there is none. */
-static char *own_window(const struct sparse_slice *s)
+/* NULL: there is none, or another call has it. */
+static char *take_window(struct sparse_slice *s)
 {
-    return fits(s, s->transport->rank) && s->windows->own ? s->windows->own + slot_of(s) : NULL;
+    bool *taken = s->windows ? &s->windows->taken[s->index % SPARSE_WINDOW_SLOTS] : NULL;
+    if (!fits(s, s->transport->rank) || !s->windows->own || *taken) return NULL;
+    *taken = true;
+    return s->windows->own + slot_of(s);
+}
+
+static void give_window(struct sparse_slice *s)
+{
+    if (s->window) s->windows->taken[s->index % SPARSE_WINDOW_SLOTS] = false;
+    s->window = NULL;
 }
 
 static void copy_past(char *to, const char *from, size_t bytes)
@@ -180,7 +189,7 @@ static bool write_own(struct sparse_slice *s)
     const char *input = s->input + s->from[rank] * s->operator->size;
     const size_t before = (size_t)rank, behind = (size_t)(s->transport->size - rank - 1), bytes = share_bytes(s, alone(rank));
     struct sparse_tally *tally = &s->record->input;
-    char *output = output_of(s, rank), *window = own_window(s), *to = window ? window : output;
+    char *output = output_of(s, rank), *window = s->window, *to = window ? window : output;
     for (int r = 0; r < s->transport->size; r++) tally->elements += s->count[r];
     tally->exceptions += s->count[rank];
     s->own = 0;
@@ -196,6 +205,7 @@ static bool write_own(struct sparse_slice *s)
 static void begin(struct sparse_slice *s)
 {
     s->all = sparse_run_begin(s, 0);
+    s->window = take_window(s);
     if (s->record->spread || !fills_its_share(s) || !write_own(s)) s->record->spread = true;
     if (s->record->spread && s->index < s->astray) s->astray = s->index;
 }
@@ -296,12 +306,11 @@ static bool told(struct sparse_slice *s, int slot, size_t bytes)
     return !sparse_failed(s);
 }
 
-/* The first slice of the first call does it, and others wait. */
+/* Before the first slice of a lane; what is under way besides is sent. */
 static enum sparse_status open_windows(struct sparse_slice *s)
 {
     struct sparse_windows *w = s->windows;
-    if (w == NULL || w->asked) return SPARSE_DONE;
-    if (s->index > 0) return SPARSE_PENDING;
+    if (!s->opens) return SPARSE_DONE;
     STEP_BEGIN(s->middle);
     sparse_windows_open(w, s->transport->rank);
     tell_all(s, true);
@@ -313,7 +322,7 @@ static enum sparse_status open_windows(struct sparse_slice *s)
     for (int k = 1; k < s->transport->size; k++)
         w->read_by[behind(s, k)] = told(s, k - 1, sizeof w->answer[0][1]) && w->answer[behind(s, k)][1] == 1;
     sparse_windows_hide(w);
-    w->asked = true;
+    s->opens = false;
     STEP_END;
 }
 
@@ -346,6 +355,7 @@ static enum sparse_status through_windows(struct sparse_slice *s)
     for (int k = 1; k < p; k++) take_shares(s, k - 1, alone(behind(s, k)));
     have_read(s);
     STEP_AWAIT(sparse_wait(s));
+    give_window(s);
     STEP_END;
 }
 

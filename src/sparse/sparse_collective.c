@@ -51,7 +51,7 @@ void sparse_state_destroy(struct sparse_state *state)
 {
     if (!state) return;
     sparse_state_give_back(state);
-    sparse_windows_close(&state->windows);
+    for (int order = 0; order < SPARSE_UNORDERED; order++) sparse_windows_close(&state->windows[order]);
     free(state->spare);
     free(state);
 }
@@ -330,9 +330,14 @@ static bool decide(struct sparse_collective *c)
     return c->choice.algorithm != SPARSE_LIBRARY;
 }
 
+/* Ranks tell each other where their windows are in the first call in an order that has any use for them, and asks: calls that have asked are decided in that
+ * order. */
 static void begin_lanes(struct sparse_collective *c)
 {
     sparse_lanes_begin(&c->lanes, &c->plan, c->choice.algorithm, c->choice.dense, c->memory, c->call.tag + 1, &c->record);
+    struct sparse_slice *first = &c->lanes.lane[0];
+    first->opens = first->windows && !first->windows->begun && c->agreed >= 0;
+    if (first->opens) first->windows->begun = true;
 }
 
 /* Shares are for encoded forms and elements without padding, whatever has been asked for. */

@@ -60,6 +60,8 @@ struct sparse_slice {
     uint32_t way;                     /* algorithm and form, in the upper eight bits: of ranks that chose differently nothing is taken */
     enum sparse_gathering gathering;  /* of shares */
     struct sparse_windows *windows;   /* ... by which they are read; NULL: they are sent */
+    bool opens;                       /* ... of which ranks tell each other first */
+    char *window;                     /* where this slice's own share is to be read; NULL: nowhere */
     bool past;                        /* the result is longer than the caches */
     struct sparse_fold fold;
     struct sparse_nodes nodes;

@@ -64,7 +64,7 @@ struct sparse_state {
         bool due;                    /* that is the next one */
     } repeat;
     size_t ahead[SPARSE_UNORDERED]; /* bytes of vectors since ranks last waited for each other, by enum sparse_order */
-    struct sparse_windows windows;  /* of blocking calls, from the first one on that gathers long shares */
+    struct sparse_windows windows[SPARSE_UNORDERED]; /* from the first call on that gathers long shares, by enum sparse_order */
     bool large; /* there has been a call for large pages */
     struct sparse_collective *spare; /* for a call that has no memory for its handle */
     bool spare_lent;

@@ -16,9 +16,10 @@ struct sparse_window_name {
     uint64_t process, file, mark;
 };
 
-/* All zero at the start. Not thread-safe. */
+/* Of calls in one order. All zero at the start. Not thread-safe. */
 struct sparse_windows {
-    bool asked;                               /* the ranks have told each other */
+    bool begun;                               /* a call has been found in which ranks tell each other: the same at all of them */
+    bool taken[SPARSE_WINDOW_SLOTS];          /* this rank's slots, by a call under way */
     int file;                                 /* this rank's, while others may still come for it */
     char *own;                                /* NULL: there is none */
     const char *other[SPARSE_WINDOWS];        /* by rank; NULL: out of reach */
