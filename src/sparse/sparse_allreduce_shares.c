@@ -24,6 +24,8 @@
 #include "sparse_step.h"
 #include "sparse_types.h"
 
+#include <stdatomic.h>
+
 static const uint64_t spread = UINT64_C(0x4445524148534e55); /* "UNSHARED": a vector is not zeros where it should be */
 static const uint64_t shown = UINT64_C(0x574f444e49574e49);  /* "INWINDOW": a share is to be read */
 
@@ -226,6 +228,7 @@ static void await_shares(struct sparse_slice *s, int slot, struct ranks want, in
 static void fetch(struct sparse_slice *s, int rank)
 {
     const bool needed = s->index < s->astray || !in_place(s);
+    atomic_thread_fence(memory_order_acquire);
     if (needed) copy_past(output_of(s, rank), s->windows->other[rank] + slot_of(s), share_bytes(s, alone(rank)));
 }
 
@@ -270,6 +273,35 @@ static enum sparse_status directly(struct sparse_slice *s, int members)
     for (int k = 1; k < n; k++) send(s, n - 2 + k, nodes_at(s, own, 1, members), 1, (own + k) % n * members);
     STEP_AWAIT(sparse_wait(s));
     for (int k = 1; k < n; k++) take_shares(s, k - 1, nodes_at(s, (own + n - k) % n, 1, members));
+    STEP_END;
+}
+
+/* The same in log2 n steps, of a power of two. */
+static enum sparse_status by_doubling(struct sparse_slice *s, int members)
+{
+    const int own = s->transport->rank / members;
+    STEP_BEGIN(s->inner);
+    for (s->k = 1; s->k < count_nodes(s, members); s->k *= 2) {
+        const int peer = (own ^ s->k) * members;
+        await_shares(s, 0, nodes_at(s, (own & -s->k) ^ s->k, s->k, members), peer);
+        send(s, 1 + __builtin_ctz((unsigned)s->k), nodes_at(s, own & -s->k, s->k, members), s->k * members, peer);
+        STEP_AWAIT(sparse_wait_slot(s, 0));
+        take_shares(s, 0, nodes_at(s, (own & -s->k) ^ s->k, s->k, members));
+    }
+    STEP_END;
+}
+
+static enum sparse_status around(struct sparse_slice *s)
+{
+    const int rank = s->transport->rank, p = s->transport->size;
+    STEP_BEGIN(s->inner);
+    for (s->k = 1; s->k < p; s->k++) {
+        STEP_AWAIT(sparse_wait_slot(s, 1 + s->k % 2));
+        await_shares(s, 0, alone((rank - s->k + p) % p), (rank + p - 1) % p);
+        send(s, 1 + s->k % 2, alone((rank - s->k + 1 + p) % p), 1, (rank + 1) % p);
+        STEP_AWAIT(sparse_wait_slot(s, 0));
+        take_shares(s, 0, alone((rank - s->k + p) % p));
+    }
     STEP_END;
 }
 
@@ -331,14 +363,16 @@ static void show(struct sparse_slice *s, int slot, int to)
     const int rank = s->transport->rank;
     const size_t bound = share_bytes(s, everyone(s));
     const bool there = is_read(s, to) && !s->record->spread && !sparse_failed(s);
+    atomic_thread_fence(memory_order_release);
     if (there) sparse_send_bytes(s, slot, (const char *)&shown, sizeof shown, bound, to);
     else send(s, slot, alone(rank), 1, to);
 }
 
-/* Whoever may have read a window says when that is done: always, for its owner waits for that, who may know less of who does. */
+/* Messages have their own fences, but the core does not know whose they are. Whoever may have read a window says when that is done: always, for its owner waits for that, who may know less of who does. */
 static void have_read(struct sparse_slice *s)
 {
     const int p = s->transport->size;
+    atomic_thread_fence(memory_order_release);
     for (int k = 1; k < p && fits(s, s->transport->rank); k++) sparse_receive_bytes(s, k - 1, s->area[1], 1, behind(s, k));
     for (int k = 1; k < p; k++)
         if (fits(s, beyond(s, k))) sparse_send_bytes(s, p - 2 + k, s->area[1], 0, 1, beyond(s, k));
@@ -355,36 +389,8 @@ static enum sparse_status through_windows(struct sparse_slice *s)
     for (int k = 1; k < p; k++) take_shares(s, k - 1, alone(behind(s, k)));
     have_read(s);
     STEP_AWAIT(sparse_wait(s));
+    atomic_thread_fence(memory_order_acquire);
     give_window(s);
-    STEP_END;
-}
-
-/* The same in log2 n steps, of a power of two. */
-static enum sparse_status by_doubling(struct sparse_slice *s, int members)
-{
-    const int own = s->transport->rank / members;
-    STEP_BEGIN(s->inner);
-    for (s->k = 1; s->k < count_nodes(s, members); s->k *= 2) {
-        const int peer = (own ^ s->k) * members;
-        await_shares(s, 0, nodes_at(s, (own & -s->k) ^ s->k, s->k, members), peer);
-        send(s, 1 + __builtin_ctz((unsigned)s->k), nodes_at(s, own & -s->k, s->k, members), s->k * members, peer);
-        STEP_AWAIT(sparse_wait_slot(s, 0));
-        take_shares(s, 0, nodes_at(s, (own & -s->k) ^ s->k, s->k, members));
-    }
-    STEP_END;
-}
-
-static enum sparse_status around(struct sparse_slice *s)
-{
-    const int rank = s->transport->rank, p = s->transport->size;
-    STEP_BEGIN(s->inner);
-    for (s->k = 1; s->k < p; s->k++) {
-        STEP_AWAIT(sparse_wait_slot(s, 1 + s->k % 2));
-        await_shares(s, 0, alone((rank - s->k + p) % p), (rank + p - 1) % p);
-        send(s, 1 + s->k % 2, alone((rank - s->k + 1 + p) % p), 1, (rank + 1) % p);
-        STEP_AWAIT(sparse_wait_slot(s, 0));
-        take_shares(s, 0, alone((rank - s->k + p) % p));
-    }
     STEP_END;
 }
 
