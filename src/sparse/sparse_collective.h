@@ -36,7 +36,7 @@
  * hears of it from then on, fails when the agreement is over, for what the others have agreed on is not known; a rank that does not hear
  * of it waits for these in the reduction, as for one whose transport has failed. The error has to end the job.
  *
- * Memory: everything is allocated in create, before anything is sent. A rank that cannot says so in the first agreement, and
+ * Memory: everything is allocated in create, before anything is sent, but for windows (sparse_windows.h), without which messages do. A rank that cannot says so in the first agreement, and
  * all ranks get SPARSE_NOT_OURS from step (SPARSE_FAILED with SPARSE_NO_MEMORY when the call may not be passed on). Where there is
  * no agreement (see sparse_collective_create) that rank gets SPARSE_FAILED with SPARSE_NO_MEMORY, alone, as it would in a routine of
  * the library's. The handle itself comes from the state if there is no memory; only when that one is also taken (a second unfinished

@@ -160,11 +160,15 @@ static size_t *table(size_t **free, size_t entries)
     return begin;
 }
 
-/* Results that are longer than the caches. */
-static bool may_read(const struct sparse_slice *lane, const struct sparse_call *call, size_t slices)
+/* Those of results that are longer than the caches are read where they are. */
+static void gather_shares(const struct sparse_plan *plan, size_t slices, struct sparse_slice *lane)
 {
-    const bool direct = lane->gathering == SPARSE_GATHER_DIRECTLY && call->transport->size <= SPARSE_WINDOWS;
-    return direct && call->order != SPARSE_UNORDERED && lane->past && slices > 1 && call->parameters->keep >= SPARSE_WINDOW_BYTES;
+    const struct sparse_call *call = plan->call;
+    const int size = call->transport->size;
+    lane->gathering = sparse_shares_gathering(&call->parameters->rates, size, plan->elements * call->operator.size, slices);
+    const bool direct = lane->gathering == SPARSE_GATHER_DIRECTLY && size <= SPARSE_WINDOWS && slices > 1;
+    const bool kept = call->order != SPARSE_UNORDERED && call->parameters->keep >= SPARSE_WINDOW_BYTES;
+    if (direct && kept && lane->past) lane->windows = &call->state->windows[call->order];
 }
 
 void sparse_plan_lane(const struct sparse_plan *plan, enum sparse_algorithm algorithm, size_t slices, char *memory,
@@ -179,12 +183,12 @@ void sparse_plan_lane(const struct sparse_plan *plan, enum sparse_algorithm algo
     lane->output = call->output;
     lane->root = call->root;
     lane->astray = SIZE_MAX;
+    lane->windows = NULL;
     lane->past = plan->elements * call->operator.size >= call->parameters->past_bytes;
     lane->exclusive = call->kind == SPARSE_EXSCAN;
     sparse_fold_init(&lane->fold, call->transport->rank, call->transport->size, rooted ? call->root : -1, 1);
     sparse_nodes_init(&lane->nodes, call->transport->rank, call->transport->size, call->parameters->rates.ranks_per_node);
-    lane->gathering = sparse_shares_gathering(&call->parameters->rates, call->transport->size, plan->elements * call->operator.size, slices);
-    lane->windows = algorithm == SPARSE_ALLREDUCE_SHARES && may_read(lane, call, slices) ? &call->state->windows[call->order] : NULL;
+    if (algorithm == SPARSE_ALLREDUCE_SHARES) gather_shares(plan, slices, lane);
     if (algorithm == SPARSE_REDUCE_LEADERS || algorithm == SPARSE_ALLREDUCE_LEADERS) lane->fold = lane->nodes.leaders;
     lane->room = room_of(plan, slices);
     for (size_t i = 0; i < SPARSE_AREAS; i++) lane->area[i] = memory + i * lane->room;
