@@ -28,7 +28,7 @@ endfunction()
 
 function(lucid_add_sparse_simulation NAME)
   set(simulated ${PROJECT_SOURCE_DIR}/tests/simulated)
-  lucid_add_sparse_test(${NAME} ${ARGN} ${simulated}/sim_ranks.c ${simulated}/sim_events.c ${simulated}/sim_network.c
+  lucid_add_sparse_test(${NAME} ${ARGN} ${simulated}/sim_ranks.c ${simulated}/sim_damage.c ${simulated}/sim_events.c ${simulated}/sim_network.c
                         ${simulated}/sim_reference.c ${simulated}/sim_trial.c)
   target_include_directories(${NAME} PRIVATE ${simulated})
 endfunction()

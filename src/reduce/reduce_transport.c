@@ -7,6 +7,7 @@
 #include "reduce.h"
 
 #include <limits.h>
+#include <sched.h>
 #include <string.h>
 
 _Static_assert(sizeof(MPI_Request) <= sizeof(union sparse_request), "a request fits");
@@ -65,10 +66,19 @@ static void cancel(void *context, union sparse_request *request)
     PMPI_Wait(&r, MPI_STATUS_IGNORE);
 }
 
+/* Not all MPI libraries leave the processor to others. */
+static void idle(void *context)
+{
+    struct lucid_reduce_comm *own = context;
+    int flag = 0;
+    PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, own->comm, &flag, MPI_STATUS_IGNORE);
+    sched_yield();
+}
+
 void lucid_reduce_transport(struct lucid_reduce_comm *own)
 {
     own->transport = (struct sparse_transport){.context = own, .isend = send_bytes, .irecv = receive_bytes, .test = test,
-                                               .cancel = cancel};
+                                               .cancel = cancel, .idle = idle};
     PMPI_Comm_rank(own->comm, &own->transport.rank);
     PMPI_Comm_size(own->comm, &own->transport.size);
 }

@@ -3,7 +3,7 @@
  * follows from its own rank's elements, which joins them with the others' zeros, in rank order as the ring does, and writes them where
  * they belong; and what is left is to gather results, straight from one output into the other: no vector is encoded, kept or read
  * again. From each to each of a few ranks, at once; of more by doubling, the nearest ranks first, whose shares lie next to each other, for a power of two and a
- * vector in one slice; else around a ring. A slice is a piece of every share.
+ * vector in one slice; else around a ring. A slice is a piece of every share. On a node they need not be sent (sparse_shares_windows.c).
  *
  * Whether a rank has zeros elsewhere it looks up in every call, slice by slice. Who has not sends a few bytes that say so in the place of all that it would
  * have sent, and so does who has received them: each has heard of all others at the end of a slice, from themselves or from who had, so that all ranks know, or none, and
@@ -19,49 +19,19 @@
  * m alpha + beta (m n/p + n) within a node, alpha + beta (n - m n/p) between nodes.
  * Source: direct, recursive doubling, ring and hierarchical allgather; knowing whose part is whose is what programs gain by MPI_Allgatherv. */
 #include "sparse_format.h"
-#include "sparse_kernels.h"
-#include "sparse_slice.h"
+#include "sparse_shares.h"
 #include "sparse_step.h"
 #include "sparse_types.h"
 
-#include <stdatomic.h>
+#include <string.h>
 
 static const uint64_t spread = UINT64_C(0x4445524148534e55); /* "UNSHARED": a vector is not zeros where it should be */
-static const uint64_t shown = UINT64_C(0x574f444e49574e49);  /* "INWINDOW": a share is to be read */
 
 /* Without a product that could overflow. */
 static size_t before(size_t elements, size_t rank, size_t ranks)
 {
     const size_t each = elements / ranks, more = elements - each * ranks;
     return each * rank + (more > 0 ? more * rank / ranks : 0);
-}
-
-static char *output_of(const struct sparse_slice *s, int rank)
-{
-    return s->output + s->from[rank] * s->operator->size;
-}
-
-/* Of what ranks up to before `end` are to fill. */
-static size_t bytes_of(const struct sparse_slice *s, int rank, int end)
-{
-    size_t elements = 0;
-    for (; rank < end; rank++) elements += s->count[rank];
-    return elements * s->operator->size;
-}
-
-static bool in_place(const struct sparse_slice *s)
-{
-    return s->input == s->output;
-}
-
-/* Ranks next to each other, of one node or of several. */
-struct ranks {
-    int first, end;
-};
-
-static size_t share_bytes(const struct sparse_slice *s, struct ranks ranks)
-{
-    return bytes_of(s, ranks.first, ranks.end);
 }
 
 /* Of `count` nodes of `members`. */
@@ -74,59 +44,6 @@ static struct ranks nodes_at(const struct sparse_slice *s, int node, int count, 
 static int count_nodes(const struct sparse_slice *s, int members)
 {
     return (s->transport->size + members - 1) / members;
-}
-
-static struct ranks alone(int rank)
-{
-    return (struct ranks){rank, rank + 1};
-}
-
-static struct ranks everyone(const struct sparse_slice *s)
-{
-    return (struct ranks){0, s->transport->size};
-}
-
-/* Where a slice's share lies in a window. */
-static size_t slot_of(const struct sparse_slice *s)
-{
-    return s->index % SPARSE_WINDOW_SLOTS * SPARSE_WINDOW_SLOT;
-}
-
-static bool fits(const struct sparse_slice *s, int rank)
-{
-    return s->windows && share_bytes(s, alone(rank)) <= SPARSE_WINDOW_SLOT;
-}
-
-static bool reads(const struct sparse_slice *s, int rank)
-{
-    return fits(s, rank) && s->windows->other[rank];
-}
-
-static bool is_read(const struct sparse_slice *s, int rank)
-{
-    return s->window && s->windows->read_by[rank];
-}
-
-/* NULL: there is none, or another call has it. */
-static char *take_window(struct sparse_slice *s)
-{
-    bool *taken = s->windows ? &s->windows->taken[s->index % SPARSE_WINDOW_SLOTS] : NULL;
-    if (!fits(s, s->transport->rank) || !s->windows->own || *taken) return NULL;
-    *taken = true;
-    return s->windows->own + slot_of(s);
-}
-
-static void give_window(struct sparse_slice *s)
-{
-    if (s->window) s->windows->taken[s->index % SPARSE_WINDOW_SLOTS] = false;
-    s->window = NULL;
-}
-
-static void copy_past(char *to, const char *from, size_t bytes)
-{
-    sparse_stream_fn *stream = sparse_kernels()->stream;
-    if (stream) stream(to, from, bytes);
-    else memcpy(to, from, bytes);
 }
 
 bool sparse_may_share(const struct sparse_operator *operator, size_t elements, int ranks)
@@ -153,7 +70,7 @@ static bool is_zero(const char *at, size_t bytes)
 static bool fills_its_share(const struct sparse_slice *s)
 {
     for (int r = 0; r < s->transport->size; r++)
-        if (r != s->transport->rank && !is_zero(s->input + s->from[r] * s->operator->size, bytes_of(s, r, r + 1))) return false;
+        if (r != s->transport->rank && !is_zero(s->input + s->from[r] * s->operator->size, share_bytes(s, alone(r)))) return false;
     return true;
 }
 
@@ -196,7 +113,7 @@ static bool write_own(struct sparse_slice *s)
     tally->exceptions += s->count[rank];
     s->own = 0;
     const bool same = sparse_pile_alone(s->operator, zero, before, behind, input, s->count[rank], to);
-    if (same && window && !in_place(s)) copy_past(output, window, bytes);
+    if (same && window && !in_place(s)) sparse_window_copy(s, output, window, bytes);
     if (same) return true;
     if (in_place(s) && !s->whole) return false;
     join_own(s);
@@ -207,43 +124,32 @@ static bool write_own(struct sparse_slice *s)
 static void begin(struct sparse_slice *s)
 {
     s->all = sparse_run_begin(s, 0);
-    s->window = take_window(s);
+    sparse_window_take(s);
     if (s->record->spread || !fills_its_share(s) || !write_own(s)) s->record->spread = true;
     if (s->record->spread && s->index < s->astray) s->astray = s->index;
+    sparse_window_show(s);
 }
 
 /* Where shares are received: not over an input that is needed. */
 static char *room_of(struct sparse_slice *s, struct ranks ranks)
 {
-    if (s->index >= s->astray && in_place(s)) return s->area[1] + bytes_of(s, 0, ranks.first);
+    if (s->index >= s->astray && in_place(s)) return s->area[1] + share_bytes(s, (struct ranks){0, ranks.first});
     return output_of(s, ranks.first);
 }
 
-static void await_shares(struct sparse_slice *s, int slot, struct ranks want, int from)
+void sparse_shares_await(struct sparse_slice *s, int slot, struct ranks want, int from)
 {
     sparse_receive_bytes(s, slot, room_of(s, want), share_bytes(s, want), from);
 }
 
-/* Out of its rank's window. */
-static void fetch(struct sparse_slice *s, int rank)
-{
-    const bool needed = s->index < s->astray || !in_place(s);
-    atomic_thread_fence(memory_order_acquire);
-    if (needed) copy_past(output_of(s, rank), s->windows->other[rank] + slot_of(s), share_bytes(s, alone(rank)));
-}
-
-static void take_shares(struct sparse_slice *s, int slot, struct ranks want)
+void sparse_shares_take(struct sparse_slice *s, int slot, struct ranks want)
 {
     const size_t bytes = sparse_received_bytes(s, slot);
     uint64_t word = 0;
     if (bytes == share_bytes(s, want) || sparse_failed(s)) return;
     if (bytes <= sizeof word) memcpy(&word, room_of(s, want), bytes);
-    const bool shows = s->windows && bytes <= sizeof word && memcmp(&word, &shown, bytes) == 0;
-    if (word == shown && reads(s, want.first)) {
-        fetch(s, want.first);
-        return;
-    }
-    if (bytes > 0 && bytes <= sizeof word && !shows) s->record->spread = true;
+    if (sparse_window_read(s, want.first, word)) return;
+    if (bytes > 0 && bytes <= sizeof word && !sparse_window_word(s, &word, bytes)) s->record->spread = true;
     if (word != spread) sparse_damaged(s, slot);
 }
 
@@ -255,7 +161,7 @@ static void send_from(struct sparse_slice *s, int slot, const char *memory, stru
     else sparse_send_bytes(s, slot, memory, sparse_failed(s) ? 0 : share_bytes(s, give), bound, to);
 }
 
-static void send(struct sparse_slice *s, int slot, struct ranks give, int vectors, int to)
+void sparse_shares_send(struct sparse_slice *s, int slot, struct ranks give, int vectors, int to)
 {
     send_from(s, slot, output_of(s, give.first), give, vectors, to);
 }
@@ -268,11 +174,11 @@ static enum sparse_status directly(struct sparse_slice *s, int members)
     STEP_BEGIN(s->inner);
     for (int k = 1; k < n; k++) {
         const int from = (own + n - k) % n;
-        await_shares(s, k - 1, nodes_at(s, from, 1, members), from * members);
+        sparse_shares_await(s, k - 1, nodes_at(s, from, 1, members), from * members);
     }
-    for (int k = 1; k < n; k++) send(s, n - 2 + k, nodes_at(s, own, 1, members), 1, (own + k) % n * members);
+    for (int k = 1; k < n; k++) sparse_shares_send(s, n - 2 + k, nodes_at(s, own, 1, members), 1, (own + k) % n * members);
     STEP_AWAIT(sparse_wait(s));
-    for (int k = 1; k < n; k++) take_shares(s, k - 1, nodes_at(s, (own + n - k) % n, 1, members));
+    for (int k = 1; k < n; k++) sparse_shares_take(s, k - 1, nodes_at(s, (own + n - k) % n, 1, members));
     STEP_END;
 }
 
@@ -283,10 +189,10 @@ static enum sparse_status by_doubling(struct sparse_slice *s, int members)
     STEP_BEGIN(s->inner);
     for (s->k = 1; s->k < count_nodes(s, members); s->k *= 2) {
         const int peer = (own ^ s->k) * members;
-        await_shares(s, 0, nodes_at(s, (own & -s->k) ^ s->k, s->k, members), peer);
-        send(s, 1 + __builtin_ctz((unsigned)s->k), nodes_at(s, own & -s->k, s->k, members), s->k * members, peer);
+        sparse_shares_await(s, 0, nodes_at(s, (own & -s->k) ^ s->k, s->k, members), peer);
+        sparse_shares_send(s, 1 + __builtin_ctz((unsigned)s->k), nodes_at(s, own & -s->k, s->k, members), s->k * members, peer);
         STEP_AWAIT(sparse_wait_slot(s, 0));
-        take_shares(s, 0, nodes_at(s, (own & -s->k) ^ s->k, s->k, members));
+        sparse_shares_take(s, 0, nodes_at(s, (own & -s->k) ^ s->k, s->k, members));
     }
     STEP_END;
 }
@@ -297,100 +203,11 @@ static enum sparse_status around(struct sparse_slice *s)
     STEP_BEGIN(s->inner);
     for (s->k = 1; s->k < p; s->k++) {
         STEP_AWAIT(sparse_wait_slot(s, 1 + s->k % 2));
-        await_shares(s, 0, alone((rank - s->k + p) % p), (rank + p - 1) % p);
-        send(s, 1 + s->k % 2, alone((rank - s->k + 1 + p) % p), 1, (rank + 1) % p);
+        sparse_shares_await(s, 0, alone((rank - s->k + p) % p), (rank + p - 1) % p);
+        sparse_shares_send(s, 1 + s->k % 2, alone((rank - s->k + 1 + p) % p), 1, (rank + 1) % p);
         STEP_AWAIT(sparse_wait_slot(s, 0));
-        take_shares(s, 0, alone((rank - s->k + p) % p));
+        sparse_shares_take(s, 0, alone((rank - s->k + p) % p));
     }
-    STEP_END;
-}
-
-/* Ranks around this one, by how far behind or before it they are. */
-static int behind(const struct sparse_slice *s, int distance)
-{
-    return (s->transport->rank + s->transport->size - distance) % s->transport->size;
-}
-
-static int beyond(const struct sparse_slice *s, int distance)
-{
-    return (s->transport->rank + distance) % s->transport->size;
-}
-
-/* What each rank tells each other one, once and for all: where its window is, then whether it has found the other's. */
-static void tell_all(struct sparse_slice *s, bool names)
-{
-    struct sparse_windows *w = s->windows;
-    const int p = s->transport->size;
-    const size_t bytes = names ? sizeof w->name[0] : sizeof w->answer[0][0];
-    for (int k = 1; k < p; k++) {
-        const int from = behind(s, k);
-        sparse_receive_bytes(s, k - 1, names ? (char *)&w->name[from] : (char *)&w->answer[from][1], bytes, from);
-    }
-    for (int k = 1; k < p; k++) {
-        const int to = beyond(s, k);
-        sparse_send_bytes(s, p - 2 + k, names ? (char *)&w->name[s->transport->rank] : (char *)&w->answer[to][0], bytes, bytes, to);
-    }
-}
-
-static bool told(struct sparse_slice *s, int slot, size_t bytes)
-{
-    if (sparse_received_bytes(s, slot) != bytes && !sparse_failed(s)) sparse_damaged(s, slot);
-    return !sparse_failed(s);
-}
-
-/* Before the first slice of a lane; what is under way besides is sent. */
-static enum sparse_status open_windows(struct sparse_slice *s)
-{
-    struct sparse_windows *w = s->windows;
-    if (!s->opens) return SPARSE_DONE;
-    STEP_BEGIN(s->middle);
-    sparse_windows_open(w, s->transport->rank);
-    tell_all(s, true);
-    STEP_AWAIT(sparse_wait(s));
-    for (int k = 1; k < s->transport->size; k++)
-        w->answer[behind(s, k)][0] = told(s, k - 1, sizeof w->name[0]) && sparse_windows_find(w, behind(s, k));
-    tell_all(s, false);
-    STEP_AWAIT(sparse_wait(s));
-    for (int k = 1; k < s->transport->size; k++)
-        w->read_by[behind(s, k)] = told(s, k - 1, sizeof w->answer[0][1]) && w->answer[behind(s, k)][1] == 1;
-    sparse_windows_hide(w);
-    s->opens = false;
-    STEP_END;
-}
-
-static void show(struct sparse_slice *s, int slot, int to)
-{
-    const int rank = s->transport->rank;
-    const size_t bound = share_bytes(s, everyone(s));
-    const bool there = is_read(s, to) && !s->record->spread && !sparse_failed(s);
-    atomic_thread_fence(memory_order_release);
-    if (there) sparse_send_bytes(s, slot, (const char *)&shown, sizeof shown, bound, to);
-    else send(s, slot, alone(rank), 1, to);
-}
-
-/* Messages have their own fences, but the core does not know whose they are. Whoever may have read a window says when that is done: always, for its owner waits for that, who may know less of who does. */
-static void have_read(struct sparse_slice *s)
-{
-    const int p = s->transport->size;
-    atomic_thread_fence(memory_order_release);
-    for (int k = 1; k < p && fits(s, s->transport->rank); k++) sparse_receive_bytes(s, k - 1, s->area[1], 1, behind(s, k));
-    for (int k = 1; k < p; k++)
-        if (fits(s, beyond(s, k))) sparse_send_bytes(s, p - 2 + k, s->area[1], 0, 1, beyond(s, k));
-}
-
-/* As directly, but that shares are read where they are. Between two ranks by which they cannot be they are sent. */
-static enum sparse_status through_windows(struct sparse_slice *s)
-{
-    const int p = s->transport->size;
-    STEP_BEGIN(s->inner);
-    for (int k = 1; k < p; k++) await_shares(s, k - 1, alone(behind(s, k)), behind(s, k));
-    for (int k = 1; k < p; k++) show(s, p - 2 + k, beyond(s, k));
-    STEP_AWAIT(sparse_wait(s));
-    for (int k = 1; k < p; k++) take_shares(s, k - 1, alone(behind(s, k)));
-    have_read(s);
-    STEP_AWAIT(sparse_wait(s));
-    atomic_thread_fence(memory_order_acquire);
-    give_window(s);
     STEP_END;
 }
 
@@ -399,7 +216,7 @@ static void hand_up(struct sparse_slice *s, int leader)
 {
     const int rank = s->transport->rank;
     if (!s->record->spread) memcpy(s->area[1], output_of(s, rank), share_bytes(s, alone(rank)));
-    await_shares(s, 0, everyone(s), leader);
+    sparse_shares_await(s, 0, everyone(s), leader);
     send_from(s, 1, s->area[1], alone(rank), 1, leader);
 }
 
@@ -418,15 +235,15 @@ static enum sparse_status through_leaders(struct sparse_slice *s)
     if (s->nodes.local > 0) {
         hand_up(s, rank - s->nodes.local);
         STEP_AWAIT(sparse_wait(s));
-        take_shares(s, 0, everyone(s));
+        sparse_shares_take(s, 0, everyone(s));
         STEP_RETURN;
     }
-    for (int r = rank + 1; r < end; r++) await_shares(s, r - rank - 1, alone(r), r);
+    for (int r = rank + 1; r < end; r++) sparse_shares_await(s, r - rank - 1, alone(r), r);
     STEP_AWAIT(sparse_wait(s));
-    for (int r = rank + 1; r < end; r++) take_shares(s, r - rank - 1, alone(r));
+    for (int r = rank + 1; r < end; r++) sparse_shares_take(s, r - rank - 1, alone(r));
     STEP_AWAIT(among_leaders(s));
     STEP_AWAIT(sparse_wait(s));
-    for (int r = rank + 1; r < end; r++) send(s, r - rank - 1, everyone(s), 1, r);
+    for (int r = rank + 1; r < end; r++) sparse_shares_send(s, r - rank - 1, everyone(s), 1, r);
     STEP_END;
 }
 
@@ -437,14 +254,16 @@ void sparse_shares_restore(struct sparse_slice *s)
     const struct sparse_layout *layout = &s->layout[rank];
     if (!in_place(s) || s->index >= s->astray) return;
     for (int r = 0; r < s->transport->size; r++)
-        if (r != rank) memset(output_of(s, r), 0, bytes_of(s, r, r + 1));
+        if (r != rank) memset(output_of(s, r), 0, share_bytes(s, alone(r)));
     if (s->own > 0) sparse_decode(layout, 0, layout->blocks, s->all->base + s->own, output_of(s, rank));
 }
 
 static enum sparse_status gather(struct sparse_slice *s)
 {
+    if (sparse_has_words(s))
+        return s->nodes.members == s->transport->size ? sparse_shares_by_words(s) : sparse_shares_by_leaders_words(s, among_leaders);
     switch (s->gathering) {
-    case SPARSE_GATHER_DIRECTLY: return s->windows ? through_windows(s) : directly(s, 1);
+    case SPARSE_GATHER_DIRECTLY: return s->windows && !s->words ? sparse_shares_through_windows(s) : directly(s, 1);
     case SPARSE_GATHER_LEADERS: return through_leaders(s);
     case SPARSE_GATHER_DOUBLING: return by_doubling(s, 1);
     default: return around(s);
@@ -454,7 +273,6 @@ static enum sparse_status gather(struct sparse_slice *s)
 enum sparse_status sparse_allreduce_shares(struct sparse_slice *s)
 {
     STEP_BEGIN(s->resume);
-    STEP_AWAIT(open_windows(s));
     begin(s);
     STEP_AWAIT(gather(s));
     STEP_AWAIT(sparse_wait(s));

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sparse_lanes.h"
+#include "sparse_shares.h"
 #include "sparse_state.h"
 #include "sparse_step.h"
 #include "sparse_types.h"
@@ -52,6 +53,7 @@ void sparse_state_destroy(struct sparse_state *state)
     if (!state) return;
     sparse_state_give_back(state);
     for (int order = 0; order < SPARSE_UNORDERED; order++) sparse_windows_close(&state->windows[order]);
+    sparse_windows_close(&state->boards);
     free(state->spare);
     free(state);
 }
@@ -119,7 +121,8 @@ static bool make_room(struct sparse_collective *c)
 static uint32_t flags_of(const struct sparse_collective *c, bool room, bool busy, bool alone)
 {
     const int stays = c->call.may_pass_on ? 0 : SPARSE_STAYS, stale = sparse_class_stale(c->class) ? SPARSE_STALE : 0;
-    return (uint32_t)((room ? 0 : SPARSE_CANNOT) | stays | stale | (busy ? SPARSE_BUSY : 0) | (alone ? 0 : SPARSE_SPREAD));
+    const int words = c->call.state->boards.all ? 0 : SPARSE_WORDLESS;
+    return (uint32_t)((room ? 0 : SPARSE_CANNOT) | stays | stale | words | (busy ? SPARSE_BUSY : 0) | (alone ? 0 : SPARSE_SPREAD));
 }
 
 static int per_node(const struct sparse_collective *c)
@@ -323,6 +326,7 @@ static bool decide(struct sparse_collective *c)
         if (!may_pass_on) c->record.error = SPARSE_NO_MEMORY;
         return false;
     }
+    if (c->call.order == SPARSE_IN_ORDER && !(terms->flags & SPARSE_WORDLESS)) c->call.state->boards.agreed = true;
     choose(c, may_pass_on, &estimate);
     const bool lasts = may_pass_on || c->call.order == SPARSE_IN_TURN;
     if (lasts && !stands_in(c)) sparse_class_answer(c->class, may_pass_on ? answer_of(c) : sparse_ask);
@@ -410,6 +414,10 @@ static enum sparse_status go_on(struct sparse_collective *c)
     if (c->choice.algorithm == SPARSE_LIBRARY) return SPARSE_NOT_OURS;
     c->choice.algorithm = possible(c);
     begin_lanes(c);
+    if (c->lanes.lane[0].opens) {
+        STEP_AWAIT(sparse_windows_begin(&c->lanes.lane[0]));
+        if (c->timed && c->ticket == 0) c->call.state->trials.began = c->parameters.clock(); /* once and for all: not what the call takes */
+    }
     STEP_AWAIT(sparse_lanes_run(&c->lanes, &c->plan));
     if (!c->record.spread) STEP_RETURN;
     begin_ring(c);

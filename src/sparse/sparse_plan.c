@@ -160,15 +160,29 @@ static size_t *table(size_t **free, size_t entries)
     return begin;
 }
 
-/* Those of results that are longer than the caches are read where they are. */
+/* By words: of one node; of several, if the result fits in the window of each node's first rank. */
+static bool has_words(const struct sparse_plan *plan, const struct sparse_slice *lane)
+{
+    const struct sparse_call *call = plan->call;
+    const size_t bytes = plan->elements * call->operator.size;
+    const int most = lane->nodes.per_node;
+    if (!call->blocking || call->order != SPARSE_IN_ORDER || most < 2 || most > SPARSE_WINDOWS) return false;
+    if (sparse_near(&call->parameters->rates, call->transport->size)) return bytes / ranks(plan) + call->operator.size <= SPARSE_WINDOW_SLOT;
+    return lane->gathering == SPARSE_GATHER_LEADERS && bytes <= SPARSE_WINDOW_SLOT;
+}
+
+/* Those of results that are longer than the caches are read where they are, and those in one slice. */
 static void gather_shares(const struct sparse_plan *plan, size_t slices, struct sparse_slice *lane)
 {
     const struct sparse_call *call = plan->call;
     const int size = call->transport->size;
     lane->gathering = sparse_shares_gathering(&call->parameters->rates, size, plan->elements * call->operator.size, slices);
-    const bool direct = lane->gathering == SPARSE_GATHER_DIRECTLY && size <= SPARSE_WINDOWS && slices > 1;
-    const bool kept = call->order != SPARSE_UNORDERED && call->parameters->keep >= SPARSE_WINDOW_BYTES;
-    if (direct && kept && lane->past) lane->windows = &call->state->windows[call->order];
+    const bool words = slices == 1 && has_words(plan, lane);
+    const bool direct = lane->gathering == SPARSE_GATHER_DIRECTLY && size <= SPARSE_SHARES_DIRECT && slices > 1 && lane->past;
+    if (call->order == SPARSE_UNORDERED || call->parameters->keep < SPARSE_WINDOW_BYTES) return;
+    lane->words = words;
+    if (words) lane->windows = &call->state->boards;
+    else if (direct) lane->windows = &call->state->windows[call->order];
 }
 
 void sparse_plan_lane(const struct sparse_plan *plan, enum sparse_algorithm algorithm, size_t slices, char *memory,
@@ -184,6 +198,7 @@ void sparse_plan_lane(const struct sparse_plan *plan, enum sparse_algorithm algo
     lane->root = call->root;
     lane->astray = SIZE_MAX;
     lane->windows = NULL;
+    lane->words = false;
     lane->past = plan->elements * call->operator.size >= call->parameters->past_bytes;
     lane->exclusive = call->kind == SPARSE_EXSCAN;
     sparse_fold_init(&lane->fold, call->transport->rank, call->transport->size, rooted ? call->root : -1, 1);

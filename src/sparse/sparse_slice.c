@@ -184,7 +184,7 @@ static size_t check_part(const struct sparse_slice *s, size_t part, const char *
     return sparse_check(layout, 0, layout->blocks, at + SPARSE_MARK, mark.bytes - SPARSE_MARK) ? mark.bytes : 0;
 }
 
-static void fail(struct sparse_slice *s, enum sparse_error error, int peer)
+void sparse_fail(struct sparse_slice *s, enum sparse_error error, int peer)
 {
     if (sparse_failed(s)) return;
     s->record->error = error;
@@ -198,7 +198,7 @@ static size_t check_vector(struct sparse_slice *s, const struct sparse_slot *slo
     for_parts(s, span, part) {
         size_t length = slot->bytes > 0 ? check_part(s, part, run->base + at, end - at) : 0;
         if (length == 0) {
-            fail(s, slot->bytes > 0 ? SPARSE_CORRUPT : SPARSE_PEER_FAILED, slot->peer);
+            sparse_fail(s, slot->bytes > 0 ? SPARSE_CORRUPT : SPARSE_PEER_FAILED, slot->peer);
             return at;
         }
         note(run, part, at, length);
@@ -213,7 +213,7 @@ size_t sparse_received(struct sparse_slice *s, int index, struct sparse_run *run
     size_t end = offset + slot->bytes;
     if (sparse_failed(s) || sparse_span_bound(s, span) == 0) return slot->bytes;
     size_t at = check_vector(s, slot, run, offset, end, span);
-    if (at != end) fail(s, SPARSE_CORRUPT, slot->peer);
+    if (at != end) sparse_fail(s, SPARSE_CORRUPT, slot->peer);
     return slot->bytes;
 }
 
@@ -225,7 +225,7 @@ size_t sparse_received_vectors(struct sparse_slice *s, int index, struct sparse_
         at[i] = next;
         next = check_vector(s, slot, run, next, end, sparse_all(s));
     }
-    if (!sparse_failed(s) && next != end) fail(s, SPARSE_CORRUPT, slot->peer);
+    if (!sparse_failed(s) && next != end) sparse_fail(s, SPARSE_CORRUPT, slot->peer);
     return slot->bytes;
 }
 
@@ -311,7 +311,7 @@ size_t sparse_received_bytes(const struct sparse_slice *s, int index)
 
 void sparse_damaged(struct sparse_slice *s, int index)
 {
-    fail(s, s->slot[index].bytes > 0 ? SPARSE_CORRUPT : SPARSE_PEER_FAILED, s->slot[index].peer);
+    sparse_fail(s, s->slot[index].bytes > 0 ? SPARSE_CORRUPT : SPARSE_PEER_FAILED, s->slot[index].peer);
 }
 
 enum sparse_status sparse_wait_slot(struct sparse_slice *s, int index)

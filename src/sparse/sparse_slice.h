@@ -60,6 +60,7 @@ struct sparse_slice {
     uint32_t way;                     /* algorithm and form, in the upper eight bits: of ranks that chose differently nothing is taken */
     enum sparse_gathering gathering;  /* of shares */
     struct sparse_windows *windows;   /* ... by which they are read; NULL: they are sent */
+    bool words;                       /* ... without a message, if all of a node are */
     bool opens;                       /* ... of which ranks tell each other first */
     char *window;                     /* where this slice's own share is to be read; NULL: nowhere */
     bool past;                        /* the result is longer than the caches */
@@ -83,6 +84,7 @@ struct sparse_slice {
     bool started;
     bool whole;                       /* ... of shares: the slice is the vector */
     size_t index, astray;             /* number of the slice; of the first in which this rank knew that there are no shares */
+    uint32_t left;                    /* places of the node whose words are yet to be read, by bit */
     uint32_t active;                  /* slots with something under way, by bit */
     struct sparse_slot slot[SPARSE_SLOTS];
 };
@@ -142,6 +144,8 @@ void sparse_swap_vectors(struct sparse_slice *s, int slot, const char *memory, s
 void sparse_send_bytes(struct sparse_slice *s, int slot, const char *memory, size_t bytes, size_t bound, int peer);
 void sparse_receive_bytes(struct sparse_slice *s, int slot, char *memory, size_t bytes, int peer);
 size_t sparse_received_bytes(const struct sparse_slice *s, int slot);
+/* The first error of a collective. */
+void sparse_fail(struct sparse_slice *s, enum sparse_error error, int peer);
 /* What the slot received is not to be used. */
 void sparse_damaged(struct sparse_slice *s, int slot);
 

@@ -36,6 +36,10 @@ struct sparse_transport {
     /* After an error only: ends a request that is not done. When it returns, nobody reads or writes the request's buffer any
      * more. */
     void (*cancel)(void *context, union sparse_request *request);
+
+    /* A step waits for what another rank of the node writes to memory that both have, and no test will be called before the next: makes progress,
+     * and lets that rank have the processor. NULL: whoever calls the step does so. */
+    void (*idle)(void *context);
 };
 
 #endif

@@ -12,11 +12,18 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { FRONT = 4096, BYTES = FRONT + SPARSE_WINDOW_BYTES };
+/* The mark and the words, each on a line of the caches of its own; then the slots. */
+enum { FRONT = 4096, LINE = 64, BYTES = FRONT + SPARSE_WINDOW_BYTES };
+_Static_assert((1 + SPARSE_WINDOW_SLOTS) * LINE <= FRONT, "the words are in front");
+
+/* With its pages, where that can be said: else they would come one by one in the first calls, of which the times tell who is to run others. */
+#ifndef MAP_POPULATE
+#define MAP_POPULATE 0
+#endif
 
 static char *map(int file, int protection)
 {
-    char *memory = mmap(NULL, BYTES, protection, MAP_SHARED, file, 0);
+    char *memory = mmap(NULL, BYTES, protection, MAP_SHARED | MAP_POPULATE, file, 0);
     return memory == MAP_FAILED ? NULL : memory;
 }
 
@@ -46,11 +53,11 @@ static int new_file(void)
 }
 #endif
 
-void sparse_windows_open(struct sparse_windows *windows, int rank)
+void sparse_windows_open(struct sparse_windows *windows, int place)
 {
     const int file = new_file();
     char *memory = file >= 0 ? map(file, PROT_READ | PROT_WRITE) : NULL;
-    windows->name[rank] = (struct sparse_window_name){0};
+    windows->name[place] = (struct sparse_window_name){0};
     if (!memory) {
         if (file >= 0) close(file);
         return;
@@ -59,7 +66,7 @@ void sparse_windows_open(struct sparse_windows *windows, int rank)
     memcpy(memory, &mark, sizeof mark);
     windows->file = file;
     windows->own = memory + FRONT;
-    windows->name[rank] = (struct sparse_window_name){(uint64_t)getpid(), (uint64_t)file, mark};
+    windows->name[place] = (struct sparse_window_name){(uint64_t)getpid(), (uint64_t)file, mark};
 }
 
 /* Others are not opened. */
@@ -69,9 +76,9 @@ static bool looks_like_one(const char *path)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == BYTES;
 }
 
-bool sparse_windows_find(struct sparse_windows *windows, int rank)
+bool sparse_windows_find(struct sparse_windows *windows, int place)
 {
-    const struct sparse_window_name name = windows->name[rank];
+    const struct sparse_window_name name = windows->name[place];
     char path[64];
     if (name.mark == 0) return false;
     snprintf(path, sizeof path, "/proc/%llu/fd/%llu", (unsigned long long)name.process, (unsigned long long)name.file);
@@ -80,9 +87,9 @@ bool sparse_windows_find(struct sparse_windows *windows, int rank)
     char *memory = map(file, PROT_READ);
     close(file);
     if (!memory) return false;
-    if (memcmp(memory, &name.mark, sizeof name.mark) == 0) windows->other[rank] = memory + FRONT;
+    if (memcmp(memory, &name.mark, sizeof name.mark) == 0) windows->other[place] = memory + FRONT;
     else munmap(memory, BYTES);
-    return windows->other[rank] != NULL;
+    return windows->other[place] != NULL;
 }
 
 void sparse_windows_hide(struct sparse_windows *windows)
@@ -95,7 +102,17 @@ void sparse_windows_close(struct sparse_windows *windows)
 {
     sparse_windows_hide(windows);
     if (windows->own) munmap(windows->own - FRONT, BYTES);
-    for (int rank = 0; rank < SPARSE_WINDOWS; rank++)
-        if (windows->other[rank]) munmap((void *)(uintptr_t)(windows->other[rank] - FRONT), BYTES);
+    for (int place = 0; place < SPARSE_WINDOWS; place++)
+        if (windows->other[place]) munmap((void *)(uintptr_t)(windows->other[place] - FRONT), BYTES);
     *windows = (struct sparse_windows){.file = -1};
+}
+
+_Atomic uint64_t *sparse_windows_word(const struct sparse_windows *windows, size_t slot)
+{
+    return (_Atomic uint64_t *)(windows->own - FRONT + (1 + slot) * LINE);
+}
+
+const _Atomic uint64_t *sparse_windows_word_of(const struct sparse_windows *windows, int place, size_t slot)
+{
+    return (const _Atomic uint64_t *)(windows->other[place] - FRONT + (1 + slot) * LINE);
 }

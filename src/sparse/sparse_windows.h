@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory of each rank that the other ranks of its node read, where a long result is to be gathered from all of them: what is copied out of it is
- * written past the caches, which the kernel (Linux: process_vm_readv), by whom messages go otherwise, does not. Of a communicator's few ranks; it has
- * no name in any file system, and is gone with the processes. */
+/* Memory of each rank that the other ranks of its node read. A long result that is gathered out of it is written past the caches, which the kernel
+ * (Linux: process_vm_readv), by whom messages go otherwise, does not. And words in it are read without a message, which takes a rank's turn of a
+ * processor that it shares with others. It has no name in any file system, and is gone with the processes. */
 #ifndef LUCID_SPARSE_WINDOWS_H
 #define LUCID_SPARSE_WINDOWS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SPARSE_WINDOWS = 4, SPARSE_WINDOW_SLOTS = 2, SPARSE_WINDOW_SLOT = 1 << 19, SPARSE_WINDOW_BYTES = SPARSE_WINDOW_SLOTS * SPARSE_WINDOW_SLOT };
+/* Ranks of a node, numbered from its first one on: their places. */
+enum { SPARSE_WINDOWS = 16, SPARSE_WINDOW_SLOTS = 2, SPARSE_WINDOW_SLOT = 1 << 19, SPARSE_WINDOW_BYTES = SPARSE_WINDOW_SLOTS * SPARSE_WINDOW_SLOT };
 
 /* Where a rank's is to be found, and by what one knows that it is the one. All zero: there is none. */
 struct sparse_window_name {
@@ -19,24 +21,31 @@ struct sparse_window_name {
 /* Of calls in one order. All zero at the start. Not thread-safe. */
 struct sparse_windows {
     bool begun;                               /* a call has been found in which ranks tell each other: the same at all of them */
+    bool all;                                 /* this rank reads those of all other ranks of its node, and has one */
+    bool agreed;                              /* all ranks do: the same at all of them */
+    uint64_t turn;                            /* calls in which words were written: the same at all ranks of the node; in one order */
     bool taken[SPARSE_WINDOW_SLOTS];          /* this rank's slots, by a call under way */
     int file;                                 /* this rank's, while others may still come for it */
     char *own;                                /* NULL: there is none */
-    const char *other[SPARSE_WINDOWS];        /* by rank; NULL: out of reach */
+    const char *other[SPARSE_WINDOWS];        /* by place; NULL: out of reach */
     bool read_by[SPARSE_WINDOWS];             /* this rank's, by that one */
     struct sparse_window_name name[SPARSE_WINDOWS]; /* this rank's in its place; those that are received */
     uint64_t answer[SPARSE_WINDOWS][2];       /* what is sent to a rank, and received from it: 1: it is read */
 };
 
 /* This rank's window, and its name. Without memory, or where there is no such thing: neither. */
-void sparse_windows_open(struct sparse_windows *windows, int rank);
+void sparse_windows_open(struct sparse_windows *windows, int place);
 
 /* Finds the window of a rank by its name. Returns whether it has been found. */
-bool sparse_windows_find(struct sparse_windows *windows, int rank);
+bool sparse_windows_find(struct sparse_windows *windows, int place);
 
 /* All who can have found this rank's. */
 void sparse_windows_hide(struct sparse_windows *windows);
 
 void sparse_windows_close(struct sparse_windows *windows);
+
+/* The word of a slot, of this rank's window and of another one's. 0 at the start. */
+_Atomic uint64_t *sparse_windows_word(const struct sparse_windows *windows, size_t slot);
+const _Atomic uint64_t *sparse_windows_word_of(const struct sparse_windows *windows, int place, size_t slot);
 
 #endif

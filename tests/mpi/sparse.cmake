@@ -55,13 +55,13 @@ if(TARGET mca_coll_sparse)
   lucid_add_sparse_again_test(sparse_again_component ${component} SPARSE_EXPECT=component)
 endif()
 
-# Long shares, read in memory of each other, and sent where none is kept.
+# Shares that are read in memory of each other, and sent where none is kept.
 add_executable(sparse_windows sparse_windows.c)
 target_include_directories(sparse_windows PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(sparse_windows PRIVATE MPI::MPI_C)
 
 function(lucid_add_sparse_windows_test NAME)
-  foreach(np 2 3 4)
+  foreach(np 2 3 4 7)
     add_test(NAME ${mpi}.${NAME}.np${np} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np} env ${ARGN} LUCID_SPARSE_ALWAYS=1
              LUCID_SPARSE_ALGORITHM=allreduce_shares $<TARGET_FILE:sparse_windows>)
     set_tests_properties(${mpi}.${NAME}.np${np} PROPERTIES LABELS "mpi;sparse" TIMEOUT 120 PROCESSORS 2 ENVIRONMENT "${LUCID_MPI_TEST_ENV}")

@@ -1,68 +1,82 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * sparse_windows.c: long Allreduces of which everyone fills its share, or nearly: the sums are right, in place or not, one at a time or two; shares are
- * read in memory that has no name anywhere and is gone with the communicator.
+ * sparse_windows.c: Allreduces of which everyone fills its share, or nearly: the sums are right, in place or not, one at a time or two, long or short; shares
+ * are read in memory that has no name anywhere and is gone with the communicator.
  */
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "api_check.h"
 
-enum { COUNT = 1100004 /* shares of one length on 2, 3 and 4 */, CALLS = 4, COMMUNICATORS = 3 };
+enum { COUNT = 1100004 /* shares of one length on 2, 3 and 4 */, SHORT = 9000, FEW = 4 /* ranks whose long shares are read */, CALLS = 4, SHORT_CALLS = 60, COMMUNICATORS = 3 };
 
 static int rank, size;
 
-static int share_of(int i)
+/* Elements before a rank's share. */
+static int before(int r, int count)
 {
-    return (int)(((long long)i * size) / COUNT);
+    return count / size * r + count % size * r / size;
 }
 
-/* What a rank has. In the third call the last rank has something in the first one's share. */
+/* What the owner of an element has there. */
 static double value(int i, int owner, int call)
 {
-    const bool strays = call == 2 && owner == size - 1 && i == 5;
-    return share_of(i) == owner || strays ? (double)(i % 1000 + owner + call) : 0;
+    return (double)(i % 1000 + owner + call);
 }
 
-static double sum_at(int i, int call)
+/* In the third call the last rank has something in the first one's share. */
+static bool strays(int i, int call)
 {
-    double sum = 0;
-    for (int r = 0; r < size; r++) sum += value(i, r, call);
-    return sum;
+    return call == 2 && i == 5;
 }
 
-static void fill(double *vector, int call)
+static void fill(double *vector, int call, int count)
 {
-    for (int i = 0; i < COUNT; i++) vector[i] = value(i, rank, call);
+    memset(vector, 0, (size_t)count * sizeof *vector);
+    for (int i = before(rank, count); i < before(rank + 1, count); i++) vector[i] = value(i, rank, call);
+    for (int i = 0; i < count && rank == size - 1; i++)
+        if (strays(i, call)) vector[i] = value(i, rank, call);
 }
 
-static void check_sum(const double *out, int call)
+static void check_sum(const double *out, int call, int count)
 {
     int wrong = 0;
-    for (int i = 0; i < COUNT; i++) wrong += out[i] != sum_at(i, call);
+    for (int r = 0; r < size; r++)
+        for (int i = before(r, count); i < before(r + 1, count); i++)
+            wrong += out[i] != value(i, r, call) + (strays(i, call) ? value(i, size - 1, call) : 0);
     CHECK_EQUAL(wrong, 0);
 }
 
-static void check_call(MPI_Comm comm, double *in, double *out, int call, bool in_place)
+static void check_call(MPI_Comm comm, double *in, double *out, int count, int call, bool in_place)
 {
-    fill(in_place ? out : in, call);
-    MPI_Allreduce(in_place ? MPI_IN_PLACE : in, out, COUNT, MPI_DOUBLE, MPI_SUM, comm);
-    check_sum(out, call);
+    fill(in_place ? out : in, call, count);
+    MPI_Allreduce(in_place ? MPI_IN_PLACE : in, out, count, MPI_DOUBLE, MPI_SUM, comm);
+    check_sum(out, call, count);
+}
+
+/* Ranks come to each at different times. */
+static void check_short(MPI_Comm comm, double *in, double *out)
+{
+    for (int call = 0; call < SHORT_CALLS; call++) {
+        if ((call + rank) % 5 == 0) usleep(200);
+        check_call(comm, in, out, SHORT + call, call % 20, call % 3 == 0);
+    }
 }
 
 /* The first in place. */
 static void check_two(MPI_Comm comm, double *in, double *out, double *other, int call)
 {
     MPI_Request requests[2];
-    fill(in, call);
-    fill(other, call + 1);
+    fill(in, call, COUNT);
+    fill(other, call + 1, COUNT);
     MPI_Iallreduce(MPI_IN_PLACE, other, COUNT, MPI_DOUBLE, MPI_SUM, comm, &requests[0]);
     MPI_Iallreduce(in, out, COUNT, MPI_DOUBLE, MPI_SUM, comm, &requests[1]);
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
-    check_sum(other, call + 1);
-    check_sum(out, call);
+    check_sum(other, call + 1, COUNT);
+    check_sum(out, call, COUNT);
 }
 
 /* Mappings of such memory in this process. */
@@ -88,8 +102,10 @@ int main(int argc, char **argv)
     for (int c = 0; c < COMMUNICATORS; c++) {
         MPI_Comm comm;
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-        for (int call = 0; call < CALLS; call++) check_call(comm, in, out, call, (c + call) % 2 == 1);
-        if (expected) CHECK_EQUAL(windows(), atoi(expected) * size);
+        for (int call = 0; call < CALLS; call++) check_call(comm, in, out, COUNT, call, (c + call) % 2 == 1);
+        if (expected) CHECK_EQUAL(windows(), size <= FEW ? atoi(expected) * size : 0);
+        check_short(comm, in, out);
+        if (expected) CHECK_EQUAL(windows(), (size <= FEW ? 2 : 1) * atoi(expected) * size);
         for (int call = 0; call < CALLS; call++) check_two(comm, in, out, other, call);
         MPI_Comm_free(&comm);
         if (expected) CHECK_EQUAL(windows(), 0);

@@ -48,6 +48,7 @@ struct sim {
     struct rank *rank;
     int *ready; /* a ring of ranks */
     int ready_first, ready_count;
+    long idle; /* calls since anything else happened */
     /* With a network, in place of the ring. */
     double now;                   /* of the rank that goes on */
     struct sim_events departures; /* messages, when their senders' clocks say so */
@@ -96,29 +97,6 @@ static void wake_at(struct sim *sim, int rank, double when)
 static void wake(struct sim *sim, int rank)
 {
     wake_at(sim, rank, 0);
-}
-
-/* What goes wrong on purpose: the copy of a message is changed. */
-static void damage(struct sim *sim, struct message *m)
-{
-    uint32_t length;
-    if (m->bytes == 0) return;
-    switch (sim->options.damage) {
-    case SIM_TRUNCATE: m->bytes--; break;
-    case SIM_EMPTY: m->bytes = 0; break;
-    case SIM_FIRST_BYTE: m->copy[0] ^= 0x40; break;
-    case SIM_LENGTH:
-        if (m->bytes < 8) break;
-        memcpy(&length, m->copy + 4, 4);
-        length += 1 + (uint32_t)(sim_random(&sim->random) >> 40);
-        memcpy(m->copy + 4, &length, 4);
-        break;
-    case SIM_ANY_BIT: m->copy[sim_random(&sim->random) % m->bytes] ^= (char)(1 << sim_random(&sim->random) % 8); break;
-    case SIM_NOISE:
-        for (size_t i = 0; i < m->bytes; i++) m->copy[i] = (char)(sim_random(&sim->random) >> 40);
-        break;
-    default: break;
-    }
 }
 
 static double transfer_time(const struct sim *sim, size_t bytes)
@@ -187,7 +165,7 @@ static struct message *new_message(struct rank *me, const void *buffer, size_t b
         m->sender = sender;
         sender->message = m;
     }
-    if (harmed) damage(sim, m);
+    if (harmed) m->bytes = sim_damage(o->damage, m->copy, bytes, &sim->random);
     return m;
 }
 
@@ -285,6 +263,7 @@ static int take(struct rank *me, struct request *r)
     me->count.received += bytes;
     r->bytes = bytes;
     r->done = true;
+    me->sim->idle = 0;
     drop_message(m);
     return bytes > r->capacity ? SIM_TRUNCATED : 0;
 }
@@ -348,6 +327,17 @@ static void sim_cancel(void *context, union sparse_request *request)
     end_request(me->sim, r);
 }
 
+/* Again, a little later; but not for ever, if nothing else happens meanwhile. */
+static void sim_idle(void *context)
+{
+    enum { MOST = 1000 };
+    static const double little = 1e-7;
+    struct rank *me = context;
+    if (me->sim->idle++ >= MOST * me->sim->options.ranks) return;
+    if (me->sim->options.latency > 0 || me->sim->options.network) me->count.clock += little;
+    wake_at(me->sim, me->transport.rank, me->count.clock);
+}
+
 struct sim *sim_create(const struct sim_options *options)
 {
     struct sim *sim = need(calloc(1, sizeof *sim));
@@ -361,7 +351,7 @@ struct sim *sim_create(const struct sim_options *options)
         rank->sim = sim;
         rank->arrived_end = &rank->arrived;
         rank->posted_end = &rank->posted;
-        rank->transport = (struct sparse_transport){r, p, rank, sim_isend, sim_irecv, sim_test, sim_cancel};
+        rank->transport = (struct sparse_transport){r, p, rank, sim_isend, sim_irecv, sim_test, sim_cancel, sim_idle};
     }
     return sim;
 }
@@ -447,6 +437,7 @@ static int run_in_time(struct sim *sim, bool (*step)(void *context, int rank), v
         sim->rank[rank].ready = false;
         if (!step(context, rank)) continue;
         sim->rank[rank].finished = true;
+        sim->idle = 0;
         left--;
     }
     return left;
@@ -478,6 +469,7 @@ bool sim_run(struct sim *sim, bool (*step)(void *context, int rank), void *conte
         int rank = next_ready(sim);
         if (!step(context, rank)) continue;
         sim->rank[rank].finished = true;
+        sim->idle = 0;
         left--;
         if (sim->rank[rank].ready) { /* woken in its last step */
             sim->rank[rank].ready = false;

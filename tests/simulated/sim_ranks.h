@@ -59,6 +59,9 @@ bool sim_run(struct sim *sim, bool (*step)(void *context, int rank), void *conte
 /* From within `step`: the rank wants to be called again although nothing may have happened to it. */
 void sim_wake(struct sim *sim, int rank);
 
+/* Changes a message that is not empty. Returns how long it is then. */
+size_t sim_damage(enum sim_damage damage, char *copy, size_t bytes, uint64_t *random);
+
 /* xorshift64* */
 uint64_t sim_random(uint64_t *state);
 

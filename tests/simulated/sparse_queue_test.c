@@ -211,7 +211,7 @@ static void test_windows(void **state)
     unsigned shared = 0;
     for (uint64_t seed = 1; seed <= 40; seed++) {
         struct queue q;
-        set_up(&q, seed, SPARSE_WINDOWS);
+        set_up(&q, seed, SPARSE_SHARES_DIRECT);
         q.parameters.slice_bytes = q.parameters.past_bytes = 1;
         q.parameters.rates.ranks_per_node = q.ranks;
         if (seed % 3 > 0) q.parameters.algorithm = SPARSE_ALLREDUCE_SHARES;

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Shares that are read in their ranks' windows (sparse_windows.h), where sparse_allreduce_shares.c would send them.
+ *
+ * Long ones, of up to four ranks of one node, slice by slice: messages say that a share is there and that it has been read. Between two ranks by which
+ * it cannot be it is sent.
+ *
+ * Those of a vector in one slice without any message, in blocking calls, which come in one order: the rank writes its share, and behind it a word with the
+ * number of the call, which the others wait for. Slots take turns. Who writes to one the second time has heard all others' words of the call
+ * between, and whoever wrote one had read what was in the slot before. Between nodes the first rank of each reads its node's shares, and shows the whole
+ * result in the same way; its node's ranks, which have read what it showed, write to the slot after that. For that all ranks must read the windows of all others of
+ * their node: they agree on whether they do in the first call that asks behind the one in which windows are opened. A word that comes from no such call is damage.
+ *
+ * Cost: n read and n written in the caches, and one turn of the processor for each rank that shares it. */
+#include "sparse_shares.h"
+
+#include "sparse_kernels.h"
+#include "sparse_step.h"
+
+#include <string.h>
+
+enum { SHOWN = 1, SPREAD = 2, LOST = 3, KINDS = 2 }; /* a share; a vector is not zeros where it should be; the rank has failed. Bits of a word for that */
+
+static const uint64_t shown = UINT64_C(0x574f444e49574e49);  /* "INWINDOW": a share is to be read */
+
+static bool on_one_node(const struct sparse_slice *s)
+{
+    return s->nodes.members == s->transport->size;
+}
+
+static int first_of_node(const struct sparse_slice *s)
+{
+    return s->transport->rank - s->nodes.local;
+}
+
+static int place_of(const struct sparse_slice *s, int rank)
+{
+    return rank - first_of_node(s);
+}
+
+/* Ranks of the node around this one, by how far behind or before it they are. */
+static int behind(const struct sparse_slice *s, int distance)
+{
+    return first_of_node(s) + (s->nodes.local + s->nodes.members - distance) % s->nodes.members;
+}
+
+static int beyond(const struct sparse_slice *s, int distance)
+{
+    return first_of_node(s) + (s->nodes.local + distance) % s->nodes.members;
+}
+
+bool sparse_has_words(const struct sparse_slice *s)
+{
+    return s->words && s->windows->agreed;
+}
+
+static size_t slot_number(const struct sparse_slice *s)
+{
+    return (s->words ? s->windows->turn : s->index) % SPARSE_WINDOW_SLOTS;
+}
+
+/* Where a slice's share lies in a window. */
+static size_t slot_of(const struct sparse_slice *s)
+{
+    return slot_number(s) * SPARSE_WINDOW_SLOT;
+}
+
+static bool fits(const struct sparse_slice *s, int rank)
+{
+    return s->windows && !s->words && share_bytes(s, alone(rank)) <= SPARSE_WINDOW_SLOT;
+}
+
+static bool reads(const struct sparse_slice *s, int rank)
+{
+    return fits(s, rank) && s->windows->other[place_of(s, rank)];
+}
+
+static bool is_read(const struct sparse_slice *s, int rank)
+{
+    return s->window && s->windows->read_by[place_of(s, rank)];
+}
+
+/* Those of a node's first rank go out with all others. */
+static bool has_listeners(const struct sparse_slice *s)
+{
+    return sparse_has_words(s) && (on_one_node(s) || s->nodes.local > 0);
+}
+
+void sparse_window_take(struct sparse_slice *s)
+{
+    bool *taken = s->windows ? &s->windows->taken[slot_number(s)] : NULL;
+    s->window = NULL;
+    if (sparse_has_words(s)) {
+        s->windows->turn++;
+        if (has_listeners(s)) s->window = s->windows->own + slot_of(s);
+    } else if (fits(s, s->transport->rank) && s->windows->own && !*taken) {
+        *taken = true;
+        s->window = s->windows->own + slot_of(s);
+    }
+}
+
+static void give_window(struct sparse_slice *s)
+{
+    if (s->window) s->windows->taken[slot_number(s)] = false;
+    s->window = NULL;
+}
+
+void sparse_window_copy(const struct sparse_slice *s, char *to, const char *from, size_t bytes)
+{
+    sparse_stream_fn *stream = s->past ? sparse_kernels()->stream : NULL;
+    if (stream) stream(to, from, bytes);
+    else memcpy(to, from, bytes);
+}
+
+/* Out of a rank's window. */
+static void fetch(struct sparse_slice *s, int rank, struct ranks want)
+{
+    const bool needed = s->index < s->astray || !in_place(s);
+    if (needed) sparse_window_copy(s, output_of(s, want.first), s->windows->other[place_of(s, rank)] + slot_of(s), share_bytes(s, want));
+}
+
+/* What each rank of the node tells each other one, once and for all: where its window is, then whether it has found the other's. */
+static void tell_all(struct sparse_slice *s, bool names)
+{
+    struct sparse_windows *w = s->windows;
+    const int n = s->nodes.members;
+    const size_t bytes = names ? sizeof w->name[0] : sizeof w->answer[0][0];
+    for (int k = 1; k < n; k++) {
+        const int from = behind(s, k), place = place_of(s, from);
+        sparse_receive_bytes(s, k - 1, names ? (char *)&w->name[place] : (char *)&w->answer[place][1], bytes, from);
+    }
+    for (int k = 1; k < n; k++) {
+        const int to = beyond(s, k), place = place_of(s, to);
+        sparse_send_bytes(s, n - 2 + k, names ? (char *)&w->name[s->nodes.local] : (char *)&w->answer[place][0], bytes, bytes, to);
+    }
+}
+
+static bool told(struct sparse_slice *s, int slot, size_t bytes)
+{
+    if (sparse_received_bytes(s, slot) != bytes && !sparse_failed(s)) sparse_damaged(s, slot);
+    return !sparse_failed(s);
+}
+
+static void find_all(struct sparse_slice *s)
+{
+    struct sparse_windows *w = s->windows;
+    w->all = w->own != NULL;
+    for (int k = 1; k < s->nodes.members; k++) {
+        const int place = place_of(s, behind(s, k));
+        const bool found = told(s, k - 1, sizeof w->name[0]) && sparse_windows_find(w, place);
+        w->answer[place][0] = found;
+        w->all &= found;
+    }
+}
+
+static void hear_who_found(struct sparse_slice *s)
+{
+    struct sparse_windows *w = s->windows;
+    for (int k = 1; k < s->nodes.members; k++) {
+        const int place = place_of(s, behind(s, k));
+        w->read_by[place] = told(s, k - 1, sizeof w->answer[0][1]) && w->answer[place][1] == 1;
+    }
+}
+
+enum sparse_status sparse_windows_begin(struct sparse_slice *s)
+{
+    STEP_BEGIN(s->middle);
+    sparse_windows_open(s->windows, s->nodes.local);
+    tell_all(s, true);
+    STEP_AWAIT(sparse_wait(s)); /* what is under way besides is sent */
+    find_all(s);
+    tell_all(s, false);
+    STEP_AWAIT(sparse_wait(s));
+    hear_who_found(s);
+    sparse_windows_hide(s->windows);
+    s->opens = false;
+    STEP_END;
+}
+
+static void send_word(struct sparse_slice *s, int slot, int to)
+{
+    const int rank = s->transport->rank;
+    const size_t bound = share_bytes(s, everyone(s));
+    const bool there = is_read(s, to) && !s->record->spread && !sparse_failed(s);
+    atomic_thread_fence(memory_order_release);
+    if (there) sparse_send_bytes(s, slot, (const char *)&shown, sizeof shown, bound, to);
+    else sparse_shares_send(s, slot, alone(rank), 1, to);
+}
+
+bool sparse_window_read(struct sparse_slice *s, int rank, uint64_t word)
+{
+    if (word != shown || !reads(s, rank)) return false;
+    atomic_thread_fence(memory_order_acquire);
+    fetch(s, rank, alone(rank));
+    return true;
+}
+
+bool sparse_window_word(const struct sparse_slice *s, const void *message, size_t bytes)
+{
+    return s->windows && !s->words && memcmp(message, &shown, bytes) == 0;
+}
+
+/* Messages have their own fences, but the core does not know whose they are. Whoever may have read a window says when that is done: always, for its owner waits for that, who may know less of who does. */
+static void have_read(struct sparse_slice *s)
+{
+    const int p = s->transport->size;
+    atomic_thread_fence(memory_order_release);
+    for (int k = 1; k < p && fits(s, s->transport->rank); k++) sparse_receive_bytes(s, k - 1, s->area[1], 1, behind(s, k));
+    for (int k = 1; k < p; k++)
+        if (fits(s, beyond(s, k))) sparse_send_bytes(s, p - 2 + k, s->area[1], 0, 1, beyond(s, k));
+}
+
+enum sparse_status sparse_shares_through_windows(struct sparse_slice *s)
+{
+    const int p = s->transport->size;
+    STEP_BEGIN(s->inner);
+    for (int k = 1; k < p; k++) sparse_shares_await(s, k - 1, alone(behind(s, k)), behind(s, k));
+    for (int k = 1; k < p; k++) send_word(s, p - 2 + k, beyond(s, k));
+    STEP_AWAIT(sparse_wait(s));
+    for (int k = 1; k < p; k++) sparse_shares_take(s, k - 1, alone(behind(s, k)));
+    have_read(s);
+    STEP_AWAIT(sparse_wait(s));
+    atomic_thread_fence(memory_order_acquire);
+    give_window(s);
+    STEP_END;
+}
+
+static void write_word(struct sparse_slice *s, int readers)
+{
+    const uint64_t kind = sparse_failed(s) ? LOST : s->record->spread ? SPREAD : SHOWN;
+    atomic_store_explicit(sparse_windows_word(s->windows, slot_number(s)), s->windows->turn << KINDS | kind, memory_order_release);
+    s->record->sent_dense += (uint64_t)readers * share_bytes(s, everyone(s));
+}
+
+void sparse_window_show(struct sparse_slice *s)
+{
+    if (has_listeners(s)) write_word(s, on_one_node(s) ? s->nodes.members - 1 : 1);
+}
+
+/* 0: it is yet to come. */
+static unsigned word_of(struct sparse_slice *s, int place)
+{
+    const uint64_t word = atomic_load_explicit(sparse_windows_word_of(s->windows, place, slot_number(s)), memory_order_acquire);
+    const uint64_t turn = word >> KINDS, kind = word & ((1 << KINDS) - 1);
+    if (turn < s->windows->turn) return 0;
+    if (turn > s->windows->turn || kind == 0) sparse_fail(s, SPARSE_CORRUPT, first_of_node(s) + place);
+    if (kind == LOST) sparse_fail(s, SPARSE_PEER_FAILED, first_of_node(s) + place);
+    if (kind == SPREAD) s->record->spread = true;
+    return kind ? (unsigned)kind : LOST;
+}
+
+/* The words of the places in s->left, each in its turn: `all` shares by one of them, or its own by each. */
+static enum sparse_status read_words(struct sparse_slice *s, bool all)
+{
+    for (uint32_t left = s->left; left != 0; left &= left - 1) {
+        const int place = __builtin_ctz(left), rank = first_of_node(s) + place;
+        const unsigned kind = word_of(s, place);
+        if (kind == 0) continue;
+        s->left &= ~(UINT32_C(1) << place);
+        if (kind == SHOWN && !s->record->spread && !sparse_failed(s)) fetch(s, rank, all ? everyone(s) : alone(rank));
+    }
+    if (s->left == 0) return SPARSE_DONE;
+    if (s->transport->idle) s->transport->idle(s->transport->context);
+    return SPARSE_PENDING;
+}
+
+static uint32_t other_places(const struct sparse_slice *s)
+{
+    return ((UINT32_C(1) << s->nodes.members) - 1) & ~(UINT32_C(1) << s->nodes.local);
+}
+
+enum sparse_status sparse_shares_by_words(struct sparse_slice *s)
+{
+    STEP_BEGIN(s->inner);
+    s->left = other_places(s);
+    STEP_AWAIT(read_words(s, false));
+    STEP_END;
+}
+
+/* The result, or word that there is none. */
+static void show_all(struct sparse_slice *s)
+{
+    if (s->nodes.members == 1) return;
+    if (!s->record->spread && !sparse_failed(s)) memcpy(s->windows->own + slot_of(s), output_of(s, 0), share_bytes(s, everyone(s)));
+    write_word(s, s->nodes.members - 1);
+}
+
+enum sparse_status sparse_shares_by_leaders_words(struct sparse_slice *s, enum sparse_status (*between)(struct sparse_slice *s))
+{
+    STEP_BEGIN(s->middle);
+    s->left = s->nodes.local > 0 ? 1 : other_places(s);
+    STEP_AWAIT(read_words(s, s->nodes.local > 0));
+    if (s->nodes.local > 0) STEP_RETURN;
+    STEP_AWAIT(between(s));
+    STEP_AWAIT(sparse_wait(s));
+    show_all(s);
+    STEP_END;
+}
