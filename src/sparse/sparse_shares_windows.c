@@ -50,7 +50,7 @@ static int beyond(const struct sparse_slice *s, int distance)
 
 bool sparse_has_words(const struct sparse_slice *s)
 {
-    return s->words && s->windows->agreed;
+    return s->words && s->windows->agreed && s->windows->per_node == s->nodes.per_node;
 }
 
 static size_t slot_number(const struct sparse_slice *s)
@@ -165,6 +165,7 @@ enum sparse_status sparse_windows_begin(struct sparse_slice *s)
 {
     STEP_BEGIN(s->middle);
     sparse_windows_open(s->windows, s->nodes.local);
+    s->windows->per_node = s->nodes.per_node;
     tell_all(s, true);
     STEP_AWAIT(sparse_wait(s)); /* what is under way besides is sent */
     find_all(s);

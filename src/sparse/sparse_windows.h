@@ -23,6 +23,7 @@ struct sparse_windows {
     bool begun;                               /* a call has been found in which ranks tell each other: the same at all of them */
     bool all;                                 /* this rank reads those of all other ranks of its node, and has one */
     bool agreed;                              /* all ranks do: the same at all of them */
+    int per_node;                             /* ranks of a node, when they were opened */
     uint64_t turn;                            /* calls in which words were written: the same at all ranks of the node; in one order */
     bool taken[SPARSE_WINDOW_SLOTS];          /* this rank's slots, by a call under way */
     int file;                                 /* this rank's, while others may still come for it */

@@ -369,7 +369,7 @@ static int ours_of_forty(int per_node, double other, int library, int *unseen)
     int ours = 0;
     t.sim.latency = 1e-3;
     t.sim.bandwidth = 1e12;
-    t.timed = true;
+    t.timed = t.fast = true;
     t.library = library * 1e-3;
     t.parameters.rates.ranks_per_node = per_node;
     *unseen = 0;

@@ -5,8 +5,8 @@
 #include "sim_trial.h"
 #include "unit.h"
 
-/* Where every message is a rank with every other's, a thousand ranks are a million messages: too many for the sanitizers. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+/* Where every message is a rank with every other's, a thousand ranks are a million messages: too many for the sanitizers, or an emulated processor. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(LUCID_EMULATED)
 enum { MANY_RANKS = 200 };
 #else
 enum { MANY_RANKS = 1000 };
