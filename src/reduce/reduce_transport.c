@@ -67,12 +67,12 @@ static void cancel(void *context, union sparse_request *request)
 }
 
 /* Not all MPI libraries leave the processor to others. */
-static void idle(void *context)
+static int idle(void *context)
 {
     struct lucid_reduce_comm *own = context;
     int flag = 0;
-    PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, own->comm, &flag, MPI_STATUS_IGNORE);
     sched_yield();
+    return PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, own->comm, &flag, MPI_STATUS_IGNORE);
 }
 
 void lucid_reduce_transport(struct lucid_reduce_comm *own)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Agreement: what every rank knows, added up, on all ranks. By recursive doubling, with the fold of sparse_fold.c; where messages between
- * nodes take long, among the nodes' leaders, and up and down a tree within each node: one message in each step for all of its ranks.
+ * nodes take long, among the nodes' leaders, and up and down a tree within each node: one message in each step for all of its ranks. Where
+ * ranks have agreed to read each other's windows, without messages within a node, each in a cell of its own, as shares are (sparse_shares_windows.c).
  *
  * A damaged message shows by its checksum. The rank that finds it goes on to the end, so that nobody waits for it here, and what it sends
  * from then on is void, as is what depends on that.
@@ -10,7 +11,10 @@
 
 #include "sparse_step.h"
 
+#include <string.h>
+
 _Static_assert(sizeof(struct sparse_terms) == 64, "as the cost of asking says");
+_Static_assert(sizeof(struct sparse_terms) == SPARSE_WINDOW_CELL, "they fit in a cell");
 #define MAGIC UINT64_C(0x4c53503353504c33) /* "LSP3", twice */
 
 static uint64_t pair(uint32_t high, uint32_t low)
@@ -29,11 +33,11 @@ uint32_t sparse_terms_seal(const struct sparse_terms *t)
     return (uint32_t)(sum >> 32);
 }
 
-void sparse_agree_init(struct sparse_agreement *a, const struct sparse_transport *transport, int per_node, int tag,
-                       struct sparse_record *record, uint32_t flags, uint32_t dear, struct sparse_times last, double density,
+void sparse_agree_init(struct sparse_agreement *a, const struct sparse_transport *transport, int per_node, struct sparse_windows *windows,
+                       int tag, struct sparse_record *record, uint32_t flags, uint32_t dear, struct sparse_times last, double density,
                        const struct sparse_learned *learned)
 {
-    *a = (struct sparse_agreement){.transport = transport, .tag = tag, .record = record};
+    *a = (struct sparse_agreement){.transport = transport, .windows = windows, .tag = tag, .record = record};
     a->terms = (struct sparse_terms){.ranks = 1, .flags = flags, .dear = dear, .took = last.took, .asked = last.asked,
                                     .again = last.again, .density = (uint64_t)(density * 0x1p32),
                                     .repeated = (uint64_t)(last.density * 0x1p32)};
@@ -42,7 +46,7 @@ void sparse_agree_init(struct sparse_agreement *a, const struct sparse_transport
         a->terms.growth = (uint64_t)(learned->growth * 0x1p20);
         a->terms.per_exception = (uint64_t)(learned->per_exception * 0x1p20);
     }
-    sparse_nodes_init(&a->nodes, transport->rank, transport->size, per_node);
+    sparse_nodes_init(&a->nodes, transport->rank, transport->size, windows ? windows->per_node : per_node);
 }
 
 static enum sparse_status end(struct sparse_agreement *a, enum sparse_error error, int code, int peer)
@@ -84,6 +88,7 @@ static enum sparse_status wait_for(struct sparse_agreement *a, int peer)
         if (!a->slot[i].active) continue;
         int code = a->transport->test(a->transport->context, &a->slot[i].request, &done, &a->slot[i].bytes);
         if (code || done) a->slot[i].active = false;
+        if (done && i == 0) a->record->received += a->slot[0].bytes;
         if (code) return end(a, SPARSE_TRANSPORT, code, peer);
         if (!done) a->record->awaited = &a->slot[i].request;
     }
@@ -111,7 +116,6 @@ static void take(struct sparse_agreement *a, bool replace, int peer)
 {
     const struct sparse_terms *other = &a->received;
     const bool fits = valid(a, replace);
-    a->record->received += a->slot[0].bytes;
     a->heard = peer;
     if (!fits || other->flags & SPARSE_VOID) {
         fail(a, fits ? SPARSE_PEER_FAILED : SPARSE_CORRUPT, peer);
@@ -176,7 +180,7 @@ static enum sparse_status meet(struct sparse_agreement *a)
     STEP_END;
 }
 
-enum sparse_status sparse_agree(struct sparse_agreement *a)
+static enum sparse_status by_messages(struct sparse_agreement *a)
 {
     int rank = a->transport->rank, above = rank - a->nodes.reach;
     STEP_BEGIN(a->resume);
@@ -193,9 +197,59 @@ enum sparse_status sparse_agree(struct sparse_agreement *a)
         if (tell(a, rank + a->k) != SPARSE_DONE) return SPARSE_FAILED;
         STEP_AWAIT(wait_for(a, rank + a->k));
     }
-    if (a->terms.ranks != (uint32_t)a->transport->size) fail(a, SPARSE_CORRUPT, a->heard);
-    if (a->terms.flags & SPARSE_VOID) return SPARSE_FAILED;
     STEP_END;
+}
+
+static void show_terms(struct sparse_agreement *a)
+{
+    struct sparse_window_cell *cell = sparse_windows_cell(a->windows, a->windows->asks);
+    if (a->nodes.members == 1) return;
+    a->terms.seal = sparse_terms_seal(&a->terms);
+    memcpy(cell->terms, &a->terms, sizeof a->terms);
+    atomic_store_explicit(&cell->word, a->windows->asks, memory_order_release);
+}
+
+/* Of the places in a->left, as they come. */
+static enum sparse_status read_terms(struct sparse_agreement *a, bool replace)
+{
+    const int first = a->transport->rank - a->nodes.local;
+    for (uint32_t left = a->left; left != 0; left &= left - 1) {
+        const int place = __builtin_ctz(left);
+        const struct sparse_window_cell *cell = sparse_windows_cell_of(a->windows, place, a->windows->asks);
+        const uint64_t word = atomic_load_explicit(&cell->word, memory_order_acquire);
+        if (word < a->windows->asks) continue;
+        memcpy(&a->received, cell->terms, sizeof a->received);
+        a->slot[0].bytes = word == a->windows->asks ? sizeof a->received : 1; /* of another agreement: damage */
+        a->left &= ~(UINT32_C(1) << place);
+        take(a, replace, first + place);
+    }
+    if (a->left == 0) return SPARSE_DONE;
+    const int code = a->transport->idle ? a->transport->idle(a->transport->context) : 0;
+    return code ? end(a, SPARSE_TRANSPORT, code, first + __builtin_ctz(a->left)) : SPARSE_PENDING;
+}
+
+/* All of a node read those of all; or its first rank does, and all others what that has agreed on with the other nodes' first ones. */
+static enum sparse_status by_words(struct sparse_agreement *a)
+{
+    const uint32_t others = ((UINT32_C(1) << a->nodes.members) - 1) & ~(UINT32_C(1) << a->nodes.local);
+    const bool near = a->nodes.members == a->transport->size;
+    STEP_BEGIN(a->resume);
+    a->windows->asks++;
+    if (near || a->nodes.local > 0) show_terms(a);
+    a->left = near || a->nodes.local == 0 ? others : 1;
+    STEP_AWAIT(read_terms(a, !near && a->nodes.local > 0));
+    if (near || a->nodes.local > 0) STEP_RETURN;
+    STEP_AWAIT(meet(a));
+    show_terms(a);
+    STEP_END;
+}
+
+enum sparse_status sparse_agree(struct sparse_agreement *a)
+{
+    const enum sparse_status status = a->windows ? by_words(a) : by_messages(a);
+    if (status != SPARSE_DONE) return status;
+    if (a->terms.ranks != (uint32_t)a->transport->size) fail(a, SPARSE_CORRUPT, a->heard);
+    return a->terms.flags & SPARSE_VOID ? SPARSE_FAILED : SPARSE_DONE;
 }
 
 void sparse_agree_cancel(struct sparse_agreement *a)

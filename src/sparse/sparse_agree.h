@@ -49,13 +49,15 @@ struct sparse_agreement {
     struct sparse_record *record;
     struct sparse_nodes nodes;
     struct sparse_terms terms, received;
+    struct sparse_windows *windows; /* in which a node's ranks read each other's terms; NULL: they are sent */
+    uint32_t left; /* places of the node whose terms are yet to be read, by bit */
     int resume, inner, k;
     int heard; /* the last rank that was listened to */
     struct { union sparse_request request; bool active; size_t bytes; } slot[2]; /* receive, send */
 };
 
-/* `per_node`: consecutive ranks on each node (sparse_agreement_per_node). */
-void sparse_agree_init(struct sparse_agreement *a, const struct sparse_transport *transport, int per_node, int tag,
+/* `per_node`: consecutive ranks on each node (sparse_agreement_per_node). `windows`: which ranks have agreed to have, or NULL. */
+void sparse_agree_init(struct sparse_agreement *a, const struct sparse_transport *transport, int per_node, struct sparse_windows *windows, int tag,
                        struct sparse_record *record, uint32_t flags, uint32_t dear, struct sparse_times last, double density,
                        const struct sparse_learned *learned);
 

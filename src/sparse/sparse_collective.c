@@ -130,6 +130,17 @@ static int per_node(const struct sparse_collective *c)
     return sparse_agreement_per_node(&c->parameters.rates, c->call.transport->size);
 }
 
+/* Of calls in one order, from when ranks have agreed that they read each other's. */
+static struct sparse_windows *windows_of(const struct sparse_collective *c)
+{
+    const struct sparse_call *call = &c->call;
+    struct sparse_windows *boards = &call->state->boards;
+    struct sparse_nodes nodes;
+    if (!call->blocking || call->order != SPARSE_IN_ORDER || !boards->agreed) return NULL;
+    sparse_nodes_init(&nodes, call->transport->rank, call->transport->size, c->parameters.rates.ranks_per_node);
+    return boards->per_node == nodes.per_node ? boards : NULL;
+}
+
 /* A call in turn is timed if it comes alone. Returns whether it does not, here. */
 static bool take_turn(struct sparse_collective *c)
 {
@@ -173,7 +184,7 @@ static void begin_asking(struct sparse_collective *c)
     c->prepared = -c->came;
     struct sparse_share share = share_of(c);
     c->sampled = sparse_sample(&call->operator, call->input, c->elements, c->parameters.sample_lines, share.alone ? &share : NULL);
-    sparse_agree_init(&c->agreement, call->transport, per_node(c), call->tag, &c->record, flags_of(c, room, busy, share.alone),
+    sparse_agree_init(&c->agreement, call->transport, per_node(c), windows_of(c), call->tag, &c->record, flags_of(c, room, busy, share.alone),
                       sparse_class_dear(c->class), last_times(c), c->sampled, c->class->observed ? &c->class->learned : NULL);
     if (c->rehearses) c->prepared += c->parameters.clock();
 }
@@ -384,7 +395,7 @@ static enum sparse_status finish(struct sparse_collective *c)
 /* The same once more, now that all ranks are here. */
 static void rehearse(struct sparse_collective *c)
 {
-    sparse_agree_init(&c->rehearsal, c->call.transport, per_node(c), c->call.tag, &c->record, 0, 0,
+    sparse_agree_init(&c->rehearsal, c->call.transport, per_node(c), windows_of(c), c->call.tag, &c->record, 0, 0,
                       (struct sparse_times){0}, c->sampled, NULL);
     c->began = c->parameters.clock();
 }

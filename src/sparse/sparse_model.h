@@ -60,6 +60,7 @@ struct sparse_parameters {
                             * than processors have in common */
     size_t large_bytes;    /* on one node messages of so many bytes or more lie in large pages (sparse_memory.h); 1 MiB */
     size_t keep;           /* bytes of scratch memory that a communicator keeps; 32 MiB */
+    bool wordless;         /* who waits has to have a message that it waits for (sparse_windows.h) */
     unsigned sample_lines; /* cache lines looked at; 64 */
     unsigned patience;     /* answers in a row that are the same after which not every call is looked at; 4 */
     unsigned every;        /* ... but every so many, or, where an encoded form runs, four times as often; 32 */

@@ -166,7 +166,7 @@ static bool has_words(const struct sparse_plan *plan, const struct sparse_slice 
     const struct sparse_call *call = plan->call;
     const size_t bytes = plan->elements * call->operator.size;
     const int most = lane->nodes.per_node;
-    if (!call->blocking || call->order != SPARSE_IN_ORDER || most < 2 || most > SPARSE_WINDOWS) return false;
+    if (!call->blocking || call->order != SPARSE_IN_ORDER || call->parameters->wordless || most < 2 || most > SPARSE_WINDOWS) return false;
     if (sparse_near(&call->parameters->rates, call->transport->size)) return bytes / ranks(plan) + call->operator.size <= SPARSE_WINDOW_SLOT;
     return lane->gathering == SPARSE_GATHER_LEADERS && bytes <= SPARSE_WINDOW_SLOT;
 }

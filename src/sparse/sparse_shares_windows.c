@@ -260,8 +260,9 @@ static enum sparse_status read_words(struct sparse_slice *s, bool all)
         if (kind == SHOWN && !s->record->spread && !sparse_failed(s)) fetch(s, rank, all ? everyone(s) : alone(rank));
     }
     if (s->left == 0) return SPARSE_DONE;
-    if (s->transport->idle) s->transport->idle(s->transport->context);
-    return SPARSE_PENDING;
+    const int code = s->transport->idle ? s->transport->idle(s->transport->context) : 0;
+    if (code) sparse_broken(s, code, first_of_node(s) + __builtin_ctz(s->left));
+    return code ? SPARSE_FAILED : SPARSE_PENDING;
 }
 
 static uint32_t other_places(const struct sparse_slice *s)

@@ -241,7 +241,7 @@ static size_t message_of(const struct sparse_slice *s, const struct sparse_run *
     return at;
 }
 
-static void broken(struct sparse_slice *s, int code, int peer)
+void sparse_broken(struct sparse_slice *s, int code, int peer)
 {
     s->record->error = SPARSE_TRANSPORT;
     s->record->code = code;
@@ -262,7 +262,7 @@ void sparse_send_bytes(struct sparse_slice *s, int index, const char *memory, si
     if (bound == 0 || s->record->error == SPARSE_TRANSPORT) return;
     int code = s->transport->isend(s->transport->context, memory, bytes, peer, s->tag, &slot->request);
     if (code) {
-        broken(s, code, peer);
+        sparse_broken(s, code, peer);
         return;
     }
     s->active |= bit(index);
@@ -290,7 +290,7 @@ void sparse_receive_bytes(struct sparse_slice *s, int index, char *memory, size_
     s->active &= ~bit(index);
     if (bound == 0 || s->record->error == SPARSE_TRANSPORT) return;
     int code = s->transport->irecv(s->transport->context, memory, bound, peer, s->tag, &slot->request);
-    if (code) broken(s, code, peer);
+    if (code) sparse_broken(s, code, peer);
     else s->active |= bit(index);
 }
 
@@ -328,7 +328,7 @@ enum sparse_status sparse_wait_slot(struct sparse_slice *s, int index)
     }
     s->active &= ~bit(index);
     if (code) {
-        broken(s, code, slot->peer);
+        sparse_broken(s, code, slot->peer);
         return SPARSE_FAILED;
     }
     if (slot->receives) {

@@ -144,8 +144,9 @@ void sparse_swap_vectors(struct sparse_slice *s, int slot, const char *memory, s
 void sparse_send_bytes(struct sparse_slice *s, int slot, const char *memory, size_t bytes, size_t bound, int peer);
 void sparse_receive_bytes(struct sparse_slice *s, int slot, char *memory, size_t bytes, int peer);
 size_t sparse_received_bytes(const struct sparse_slice *s, int slot);
-/* The first error of a collective. */
+/* The first error of a collective; the transport's, which ends it. */
 void sparse_fail(struct sparse_slice *s, enum sparse_error error, int peer);
+void sparse_broken(struct sparse_slice *s, int code, int peer);
 /* What the slot received is not to be used. */
 void sparse_damaged(struct sparse_slice *s, int slot);
 

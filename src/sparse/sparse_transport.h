@@ -38,8 +38,8 @@ struct sparse_transport {
     void (*cancel)(void *context, union sparse_request *request);
 
     /* A step waits for what another rank of the node writes to memory that both have, and no test will be called before the next: makes progress,
-     * and lets that rank have the processor. NULL: whoever calls the step does so. */
-    void (*idle)(void *context);
+     * and lets that rank have the processor. NULL: whoever calls the step does so. Errors are those of a process that waits for others. */
+    int (*idle)(void *context);
 };
 
 #endif

@@ -12,9 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The mark and the words, each on a line of the caches of its own; then the slots. */
-enum { FRONT = 4096, LINE = 64, BYTES = FRONT + SPARSE_WINDOW_BYTES };
-_Static_assert((1 + SPARSE_WINDOW_SLOTS) * LINE <= FRONT, "the words are in front");
+/* In front: the mark and the words, each on a line of the caches of its own, and the cells. Then the slots. */
+enum { FRONT = 4096, LINE = 64, CELLS = 1024, BYTES = FRONT + SPARSE_WINDOW_BYTES };
+_Static_assert((1 + SPARSE_WINDOW_SLOTS) * LINE <= CELLS, "words are before cells");
+_Static_assert(CELLS + SPARSE_WINDOW_SLOTS * sizeof(struct sparse_window_cell) <= FRONT, "cells are in front");
 
 /* With its pages, where that can be said: else they would come one by one in the first calls, of which the times tell who is to run others. */
 #ifndef MAP_POPULATE
@@ -115,4 +116,14 @@ _Atomic uint64_t *sparse_windows_word(const struct sparse_windows *windows, size
 const _Atomic uint64_t *sparse_windows_word_of(const struct sparse_windows *windows, int place, size_t slot)
 {
     return (const _Atomic uint64_t *)(windows->other[place] - FRONT + (1 + slot) * LINE);
+}
+
+struct sparse_window_cell *sparse_windows_cell(const struct sparse_windows *windows, uint64_t number)
+{
+    return (struct sparse_window_cell *)(windows->own - FRONT + CELLS) + number % SPARSE_WINDOW_SLOTS;
+}
+
+const struct sparse_window_cell *sparse_windows_cell_of(const struct sparse_windows *windows, int place, uint64_t number)
+{
+    return (const struct sparse_window_cell *)(windows->other[place] - FRONT + CELLS) + number % SPARSE_WINDOW_SLOTS;
 }

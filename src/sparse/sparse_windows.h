@@ -25,6 +25,7 @@ struct sparse_windows {
     bool agreed;                              /* all ranks do: the same at all of them */
     int per_node;                             /* ranks of a node, when they were opened */
     uint64_t turn;                            /* calls in which words were written: the same at all ranks of the node; in one order */
+    uint64_t asks;                            /* agreements in which terms were: the same */
     bool taken[SPARSE_WINDOW_SLOTS];          /* this rank's slots, by a call under way */
     int file;                                 /* this rank's, while others may still come for it */
     char *own;                                /* NULL: there is none */
@@ -44,6 +45,15 @@ bool sparse_windows_find(struct sparse_windows *windows, int place);
 void sparse_windows_hide(struct sparse_windows *windows);
 
 void sparse_windows_close(struct sparse_windows *windows);
+
+/* What ranks agree on (sparse_agree.h): in cells of their own, which take turns as slots do. */
+enum { SPARSE_WINDOW_CELL = 64 };
+struct sparse_window_cell {
+    _Alignas(SPARSE_WINDOW_CELL) _Atomic uint64_t word; /* 0 at the start */
+    _Alignas(SPARSE_WINDOW_CELL) char terms[SPARSE_WINDOW_CELL];
+};
+struct sparse_window_cell *sparse_windows_cell(const struct sparse_windows *windows, uint64_t number);
+const struct sparse_window_cell *sparse_windows_cell_of(const struct sparse_windows *windows, int place, uint64_t number);
 
 /* The word of a slot, of this rank's window and of another one's. 0 at the start. */
 _Atomic uint64_t *sparse_windows_word(const struct sparse_windows *windows, size_t slot);

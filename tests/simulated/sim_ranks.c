@@ -328,14 +328,16 @@ static void sim_cancel(void *context, union sparse_request *request)
 }
 
 /* Again, a little later; but not for ever, if nothing else happens meanwhile. */
-static void sim_idle(void *context)
+static int sim_idle(void *context)
 {
     enum { MOST = 1000 };
     static const double little = 1e-7;
     struct rank *me = context;
-    if (me->sim->idle++ >= MOST * me->sim->options.ranks) return;
+    if (breaks(me)) return SIM_BROKEN;
+    if (me->sim->idle++ >= MOST * me->sim->options.ranks) return 0;
     if (me->sim->options.latency > 0 || me->sim->options.network) me->count.clock += little;
     wake_at(me->sim, me->transport.rank, me->count.clock);
+    return 0;
 }
 
 struct sim *sim_create(const struct sim_options *options)

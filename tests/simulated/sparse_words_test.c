@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * sparse_words_test.c: short shares that the ranks of a node read out of each other's memory, without a message.
+ * sparse_words_test.c: short shares, and what is agreed on before, that the ranks of a node read out of each other's memory, without a message.
  */
 #include "sim_trial.h"
 #include "sparse_state.h"
 #include "sparse_types.h"
 #include "unit.h"
 
+#include <stddef.h>
 #include <string.h>
 
 enum { CALLS = 5 };
@@ -16,6 +17,8 @@ enum { FEW = 4 }; /* the first ones: windows take long to be opened */
 static int out_of_reach; /* so many times, from the next one on, a window is not found */
 static int damaged;      /* the so manieth word that is read is `damage`, for as long as it is; 0: none */
 static _Atomic uint64_t damage;
+static int damaged_cell; /* the same of cells, of which this bit is changed, from the word's first one on */
+static size_t damaged_bit;
 
 bool __real_sparse_windows_find(struct sparse_windows *windows, int place);
 bool __wrap_sparse_windows_find(struct sparse_windows *windows, int place);
@@ -31,6 +34,18 @@ const _Atomic uint64_t *__wrap_sparse_windows_word_of(const struct sparse_window
 {
     if (damaged > 0 && --damaged == 0) return &damage;
     return __real_sparse_windows_word_of(windows, place, slot);
+}
+
+const struct sparse_window_cell *__real_sparse_windows_cell_of(const struct sparse_windows *windows, int place, uint64_t number);
+const struct sparse_window_cell *__wrap_sparse_windows_cell_of(const struct sparse_windows *windows, int place, uint64_t number);
+const struct sparse_window_cell *__wrap_sparse_windows_cell_of(const struct sparse_windows *windows, int place, uint64_t number)
+{
+    static struct sparse_window_cell copy;
+    const struct sparse_window_cell *cell = __real_sparse_windows_cell_of(windows, place, number);
+    if (damaged_cell == 0 || cell->word < number || --damaged_cell > 0) return cell;
+    memcpy(&copy, cell, sizeof copy);
+    ((char *)&copy)[damaged_bit / 8] ^= (char)(1 << damaged_bit % 8);
+    return &copy;
 }
 
 /* All on one node; three to a node, four. */
@@ -76,12 +91,21 @@ static uint64_t between(int nodes)
     return (uint64_t)nodes * (uint64_t)(doubles ? __builtin_ctz((unsigned)nodes) : nodes - 1);
 }
 
+/* The agreement's: the nodes' first ranks on a cube, those that do not fit into that before and behind. */
+static uint64_t between_for_agreement(int nodes)
+{
+    uint64_t cube = 1;
+    while (cube * 2 <= (uint64_t)nodes) cube *= 2;
+    return cube * (uint64_t)__builtin_ctzll(cube) + 2 * ((uint64_t)nodes - cube);
+}
+
 /* Calls on one communicator, each with other vectors: the bits of the reference; in the first of them ranks tell each other where windows are, from the next
- * on there are no messages but those between nodes. */
+ * on there are no messages but those between nodes, and of the agreement from the one behind that on. */
 static void check_calls(struct sim_trial *t, int place)
 {
     struct sparse_state **states = sim_states_create(t->ranks);
     for (int call = 0; call < CALLS; call++) {
+        const uint64_t asked = states[0]->boards.asks; /* in the first calls once more, to see what that takes */
         struct sim_report report;
         t->seed++;
         t->sim.seed = t->sim.seed ? t->sim.seed + 1 : 0;
@@ -90,8 +114,13 @@ static void check_calls(struct sim_trial *t, int place)
         assert_int_equal(report.outcome[0].algorithm, SPARSE_ALLREDUCE_SHARES);
         if (call == 0) assert_true(report.data_messages > to_open(t->ranks, place));
         else assert_int_equal(report.data_messages, between(nodes_of(t->ranks, place)));
+        const uint64_t asks = states[0]->boards.asks - asked, agreements = report.messages - report.data_messages;
+        if (call > 1) assert_int_equal(agreements, asks * between_for_agreement(nodes_of(t->ranks, place)));
     }
-    for (int r = 0; r < t->ranks; r++) assert_int_equal(states[r]->boards.turn, CALLS - 1);
+    for (int r = 0; r < t->ranks; r++) {
+        assert_int_equal(states[r]->boards.turn, CALLS - 1);
+        assert_in_range(states[r]->boards.asks, CALLS - 2, 2 * (CALLS - 2));
+    }
     sim_states_destroy(states, t->ranks);
 }
 
@@ -260,12 +289,61 @@ static void test_old_words(void **state)
     sim_states_destroy(states, t.ranks);
 }
 
+/* Of what is read for the agreement: whatever is damaged, whoever reads it has no result. */
+static void test_damaged_cells(void **state)
+{
+    int heard = 0;
+    for (int ranks = 2; ranks <= 8; ranks++)
+        for (int place = 0; place < PLACES; place++)
+            for (size_t bit = 0; bit < 8 * sizeof(struct sparse_window_cell); bit += 61) {
+                struct sim_trial t = words_of(ranks, place, some(ranks, 0), 0);
+                struct sparse_state **states = sim_states_create(ranks);
+                struct sim_report report;
+                for (int call = 0; call < 3; call++) {
+                    damaged_cell = call == 2;
+                    damaged_bit = bit;
+                    (void)sim_trial_run(&t, states, &report);
+                }
+                const bool read = damaged_cell == 0, matters = bit == 61 || bit >= 8 * offsetof(struct sparse_window_cell, terms);
+                assert_int_equal(report.wrong, 0);
+                if (read && matters) assert_true(report.failed > 0);
+                else assert_int_equal(report.done, ranks);
+                heard += read;
+                damaged_cell = 0;
+                sim_states_destroy(states, ranks);
+            }
+    assert_true(heard > 200);
+}
+
+/* Who waits for a word hears of a transport that is broken. */
+static void test_transport_breaks(void **state)
+{
+    int broken = 0;
+    for (int place = 0; place < PLACES; place++)
+        for (int rank = 1; rank <= 4; rank++) {
+            struct sim_trial t = words_of(8, place, some(8, 0), 0);
+            struct sparse_state **states = sim_states_create(t.ranks);
+            struct sim_report report;
+            for (int call = 0; call < 3; call++) {
+                t.sim.breaks = call == 2 ? rank : 0;
+                (void)sim_trial_run(&t, states, &report);
+            }
+            assert_int_equal(report.wrong, 0);
+            if (report.failed == 0) assert_int_equal(report.done, t.ranks); /* it did not have to wait */
+            else assert_int_equal(report.outcome[1].code, SIM_BROKEN);
+            broken += report.failed > 0;
+            sim_states_destroy(states, t.ranks);
+        }
+    assert_true(broken >= 6);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_results), cmocka_unit_test(test_out_of_reach), cmocka_unit_test(test_other_nodes),
         cmocka_unit_test(test_strays),
-        cmocka_unit_test(test_damaged_messages), cmocka_unit_test(test_damaged_words), cmocka_unit_test(test_old_words),
+        cmocka_unit_test(test_damaged_messages), cmocka_unit_test(test_damaged_words), cmocka_unit_test(test_old_words), cmocka_unit_test(test_damaged_cells),
+        cmocka_unit_test(test_transport_breaks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,6 +54,7 @@ bool coll_sparse_settings(ompi_communicator_t *comm, struct sparse_parameters *p
     char words[256], *rest = words, *word;
     bool on = true;
     sparse_settings(&params, parameters);
+    parameters->wordless = lucid_ompi_ft_enabled(); /* of a process that has failed the library tells who waits for its messages */
     if (!lucid_ompi_comm_info(comm, "lucid_sparse", words, sizeof words)) return true;
     while ((word = strsep(&rest, ",")) != NULL) {
         if (strcmp(word, "off") == 0) on = false;
