@@ -5,6 +5,7 @@
 #include "sparse_windows.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -38,7 +39,8 @@ static uint64_t new_mark(const void *memory)
     return mark | 1;
 }
 
-#ifdef MFD_CLOEXEC
+/* Words are read in memory that may not be written: by a plain load. */
+#if defined(MFD_CLOEXEC) && ATOMIC_LONG_LOCK_FREE == 2 && LONG_MAX > INT32_MAX
 /* Memory that is really there: without, the process would end at the first write to it. */
 static int new_file(void)
 {
