@@ -224,21 +224,20 @@ static enum sparse_status read_terms(struct sparse_agreement *a, bool replace)
         take(a, replace, first + place);
     }
     if (a->left == 0) return SPARSE_DONE;
-    const int code = a->transport->idle ? a->transport->idle(a->transport->context) : 0;
+    const int code = sparse_idle(a->transport);
     return code ? end(a, SPARSE_TRANSPORT, code, first + __builtin_ctz(a->left)) : SPARSE_PENDING;
 }
 
 /* All of a node read those of all; or its first rank does, and all others what that has agreed on with the other nodes' first ones. */
 static enum sparse_status by_words(struct sparse_agreement *a)
 {
-    const uint32_t others = ((UINT32_C(1) << a->nodes.members) - 1) & ~(UINT32_C(1) << a->nodes.local);
-    const bool near = a->nodes.members == a->transport->size;
+    const bool near = a->nodes.members == a->transport->size, leads = !near && a->nodes.local == 0;
     STEP_BEGIN(a->resume);
     a->windows->asks++;
-    if (near || a->nodes.local > 0) show_terms(a);
-    a->left = near || a->nodes.local == 0 ? others : 1;
-    STEP_AWAIT(read_terms(a, !near && a->nodes.local > 0));
-    if (near || a->nodes.local > 0) STEP_RETURN;
+    if (!leads) show_terms(a);
+    a->left = near || leads ? sparse_node_others(&a->nodes) : 1;
+    STEP_AWAIT(read_terms(a, !near && !leads));
+    if (!leads) STEP_RETURN;
     STEP_AWAIT(meet(a));
     show_terms(a);
     STEP_END;

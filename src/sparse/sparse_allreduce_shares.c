@@ -260,8 +260,7 @@ void sparse_shares_restore(struct sparse_slice *s)
 
 static enum sparse_status gather(struct sparse_slice *s)
 {
-    if (sparse_has_words(s))
-        return s->nodes.members == s->transport->size ? sparse_shares_by_words(s) : sparse_shares_by_leaders_words(s, among_leaders);
+    if (sparse_has_words(s)) return sparse_shares_by_words(s, among_leaders);
     switch (s->gathering) {
     case SPARSE_GATHER_DIRECTLY: return s->windows && !s->words ? sparse_shares_through_windows(s) : directly(s, 1);
     case SPARSE_GATHER_LEADERS: return through_leaders(s);

@@ -5,6 +5,7 @@
 #define LUCID_SPARSE_NODES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Ranks on a hypercube, all of them or every `stride`th: of `extra` pairs at the front one rank each stands aside. Combining along the
  * cube's edges, bit 0 first, joins neighbouring groups only, so that the order of the operands is the ranks'. */
@@ -35,6 +36,12 @@ void sparse_nodes_init(struct sparse_nodes *nodes, int rank, int size, int per_n
 static inline bool sparse_node_has(const struct sparse_nodes *nodes, int distance)
 {
     return nodes->local + distance < nodes->members;
+}
+
+/* The other ranks of its node, by bit: the first one's is the lowest. Of up to 31. */
+static inline uint32_t sparse_node_others(const struct sparse_nodes *nodes)
+{
+    return ((UINT32_C(1) << nodes->members) - 1) & ~(UINT32_C(1) << nodes->local);
 }
 
 static inline bool sparse_same_node(const struct sparse_nodes *nodes, int rank, int other)

@@ -62,10 +62,9 @@ void sparse_window_copy(const struct sparse_slice *s, char *to, const char *from
 bool sparse_window_read(struct sparse_slice *s, int rank, uint64_t word);
 bool sparse_window_word(const struct sparse_slice *s, const void *message, size_t bytes);
 
-/* From each rank of the node to each other one. By messages that a share is there; by words; the same of nodes' shares, through the first rank of each,
- * which `between` gathers from the others. */
+/* From each rank of the node to each other one: by messages that a share is there; by words, between nodes through the first rank of each, which gathers
+ * their shares from the others by `between`. */
 enum sparse_status sparse_shares_through_windows(struct sparse_slice *s);
-enum sparse_status sparse_shares_by_words(struct sparse_slice *s);
-enum sparse_status sparse_shares_by_leaders_words(struct sparse_slice *s, enum sparse_status (*between)(struct sparse_slice *s));
+enum sparse_status sparse_shares_by_words(struct sparse_slice *s, enum sparse_status (*between)(struct sparse_slice *s));
 
 #endif

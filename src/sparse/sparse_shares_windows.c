@@ -79,28 +79,32 @@ static bool is_read(const struct sparse_slice *s, int rank)
     return s->window && s->windows->read_by[place_of(s, rank)];
 }
 
-/* Those of a node's first rank go out with all others. */
-static bool has_listeners(const struct sparse_slice *s)
+/* Collects its node's shares, and shows them with all others. */
+static bool leads(const struct sparse_slice *s)
 {
-    return sparse_has_words(s) && (on_one_node(s) || s->nodes.local > 0);
+    return !on_one_node(s) && s->nodes.local == 0;
+}
+
+static bool *slot_taken(const struct sparse_slice *s)
+{
+    return &s->windows->taken[slot_number(s)];
 }
 
 void sparse_window_take(struct sparse_slice *s)
 {
-    bool *taken = s->windows ? &s->windows->taken[slot_number(s)] : NULL;
     s->window = NULL;
     if (sparse_has_words(s)) {
         s->windows->turn++;
-        if (has_listeners(s)) s->window = s->windows->own + slot_of(s);
-    } else if (fits(s, s->transport->rank) && s->windows->own && !*taken) {
-        *taken = true;
+        if (!leads(s)) s->window = s->windows->own + slot_of(s);
+    } else if (fits(s, s->transport->rank) && s->windows->own && !*slot_taken(s)) {
+        *slot_taken(s) = true;
         s->window = s->windows->own + slot_of(s);
     }
 }
 
 static void give_window(struct sparse_slice *s)
 {
-    if (s->window) s->windows->taken[slot_number(s)] = false;
+    if (s->window) *slot_taken(s) = false;
     s->window = NULL;
 }
 
@@ -234,7 +238,7 @@ static void write_word(struct sparse_slice *s, int readers)
 
 void sparse_window_show(struct sparse_slice *s)
 {
-    if (has_listeners(s)) write_word(s, on_one_node(s) ? s->nodes.members - 1 : 1);
+    if (sparse_has_words(s) && !leads(s)) write_word(s, on_one_node(s) ? s->nodes.members - 1 : 1);
 }
 
 /* 0: it is yet to come. */
@@ -260,22 +264,9 @@ static enum sparse_status read_words(struct sparse_slice *s, bool all)
         if (kind == SHOWN && !s->record->spread && !sparse_failed(s)) fetch(s, rank, all ? everyone(s) : alone(rank));
     }
     if (s->left == 0) return SPARSE_DONE;
-    const int code = s->transport->idle ? s->transport->idle(s->transport->context) : 0;
+    const int code = sparse_idle(s->transport);
     if (code) sparse_broken(s, code, first_of_node(s) + __builtin_ctz(s->left));
     return code ? SPARSE_FAILED : SPARSE_PENDING;
-}
-
-static uint32_t other_places(const struct sparse_slice *s)
-{
-    return ((UINT32_C(1) << s->nodes.members) - 1) & ~(UINT32_C(1) << s->nodes.local);
-}
-
-enum sparse_status sparse_shares_by_words(struct sparse_slice *s)
-{
-    STEP_BEGIN(s->inner);
-    s->left = other_places(s);
-    STEP_AWAIT(read_words(s, false));
-    STEP_END;
 }
 
 /* The result, or word that there is none. */
@@ -286,12 +277,13 @@ static void show_all(struct sparse_slice *s)
     write_word(s, s->nodes.members - 1);
 }
 
-enum sparse_status sparse_shares_by_leaders_words(struct sparse_slice *s, enum sparse_status (*between)(struct sparse_slice *s))
+enum sparse_status sparse_shares_by_words(struct sparse_slice *s, enum sparse_status (*between)(struct sparse_slice *s))
 {
+    const bool from_all = on_one_node(s) || leads(s);
     STEP_BEGIN(s->middle);
-    s->left = s->nodes.local > 0 ? 1 : other_places(s);
-    STEP_AWAIT(read_words(s, s->nodes.local > 0));
-    if (s->nodes.local > 0) STEP_RETURN;
+    s->left = from_all ? sparse_node_others(&s->nodes) : 1;
+    STEP_AWAIT(read_words(s, !from_all));
+    if (!leads(s)) STEP_RETURN;
     STEP_AWAIT(between(s));
     STEP_AWAIT(sparse_wait(s));
     show_all(s);

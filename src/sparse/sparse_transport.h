@@ -42,4 +42,9 @@ struct sparse_transport {
     int (*idle)(void *context);
 };
 
+static inline int sparse_idle(const struct sparse_transport *transport)
+{
+    return transport->idle ? transport->idle(transport->context) : 0;
+}
+
 #endif

@@ -65,12 +65,6 @@ static inline bool lucid_ompi_threads(void)
     return ompi_mpi_thread_multiple;
 }
 
-/** Whether the library looks after failed processes. */
-static inline bool lucid_ompi_ft_enabled(void)
-{
-    return false;
-}
-
 static inline bool lucid_ompi_comm_is_revoked(ompi_communicator_t *comm)
 {
     return false;

@@ -68,16 +68,6 @@ static inline bool lucid_ompi_threads(void)
     return ompi_mpi_thread_multiple || opal_using_threads();
 }
 
-/** Whether the library looks after failed processes. */
-static inline bool lucid_ompi_ft_enabled(void)
-{
-#if OPAL_ENABLE_FT_MPI
-    return ompi_ftmpi_enabled;
-#else
-    return false;
-#endif
-}
-
 static inline bool lucid_ompi_comm_is_revoked(ompi_communicator_t *comm)
 {
 #if OPAL_ENABLE_FT_MPI

@@ -68,14 +68,4 @@ static inline bool lucid_ompi_comm_info(const ompi_communicator_t *comm, const c
     return true;
 }
 
-/** Whether the library looks after failed processes. */
-static inline bool lucid_ompi_ft_enabled(void)
-{
-#if OPAL_ENABLE_FT_MPI
-    return ompi_ftmpi_enabled;
-#else
-    return false;
-#endif
-}
-
 #endif

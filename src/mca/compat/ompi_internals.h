@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * ompi_internals.h: Open MPI's internal headers, as far as all series share them.
+ * ompi_internals.h: Open MPI's internal headers, and what else all series share; ULFM is in none of 4.1.
  */
 #ifndef LUCID_OMPI_INTERNALS_H
 #define LUCID_OMPI_INTERNALS_H
@@ -21,5 +21,15 @@
 #include "ompi/runtime/mpiruntime.h"
 #include "ompi/runtime/params.h"
 #include "opal/mca/base/base.h"
+
+/** Whether the library looks after failed processes. */
+static inline bool lucid_ompi_ft_enabled(void)
+{
+#if OPAL_ENABLE_FT_MPI
+    return ompi_ftmpi_enabled;
+#else
+    return false;
+#endif
+}
 
 #endif
