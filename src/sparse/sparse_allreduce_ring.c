@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Allreduce without a reduction on the way: every encoded vector reaches every rank, which adds all of them in rank order; that makes
  * the bits the same everywhere. Up to 32 ranks, a power of two, the vectors are gathered by doubling, the farthest ranks first:
- * what goes between nodes does so while it is little, and the rest stays within them. Else they go around a ring.
+ * what goes between nodes does so while it is little, and the rest stays within them. Else they go around a ring; or, on one node, each rank may read
+ * all of them instead (sparse_boards.h).
  *
  * When: disjoint inputs ("everyone fills its part"): the vectors together are about as long as their union, which every rank has
  * to receive anyway, for any number of ranks. The messages of a slice are kept until all are there; slices are cut so that they
@@ -9,7 +10,7 @@
  * Cost: (p-1) (alpha + beta n e(d) + gamma n e(d)), and n written; alpha once per slice. Dense: (p-1) (alpha + beta n). By
  * doubling log2 p alpha: all that a rank holds is one message.
  * Source: ring and recursive doubling allgather; on sparse vectors SparCML's split allgather (Renggli et al., SC 2019). */
-#include "sparse_slice.h"
+#include "sparse_boards.h"
 #include "sparse_step.h"
 
 /* Which rank's vector passes after `k` steps. */
@@ -80,22 +81,43 @@ static void take_next(struct sparse_slice *s, int k)
     keep(s, passing(s, k), at, sparse_failed(s) ? 0 : bytes);
 }
 
-enum sparse_status sparse_allreduce_ring(struct sparse_slice *s)
+/* From one rank's neighbour to the next. */
+static enum sparse_status go_around(struct sparse_slice *s)
 {
-    STEP_BEGIN(s->resume);
-    begin(s);
-    if (sparse_ring_doubles(s->transport->size)) {
-        STEP_AWAIT(gather(s));
-        sparse_slice_pile(s, sparse_all(s), s->all);
-        STEP_AWAIT(sparse_wait(s));
-        STEP_RETURN;
-    }
+    STEP_BEGIN(s->inner);
     for (s->k = 1; s->k < s->transport->size; s->k++) {
         STEP_AWAIT(sparse_wait_slot(s, 1 + s->k % 2));
         swap_with_neighbours(s, s->k);
         STEP_AWAIT(sparse_wait_received(s));
         take_next(s, s->k);
     }
+    STEP_END;
+}
+
+/* All of them from where they are shown. */
+static enum sparse_status read_all(struct sparse_slice *s)
+{
+    STEP_BEGIN(s->inner);
+    STEP_AWAIT(sparse_words_begin(s, sparse_node_others(&s->nodes)));
+    sparse_boards_show(s, s->in);
+    for (s->k = 1; s->k < s->transport->size; s->k++) {
+        STEP_AWAIT(sparse_boards_take(s, passing(s, s->k), s->in, s->all->used, sparse_all(s)));
+        keep(s, passing(s, s->k), s->all->used, sparse_received_bytes(s, 0));
+    }
+    STEP_END;
+}
+
+static enum sparse_status collect(struct sparse_slice *s)
+{
+    if (sparse_has_words(s)) return read_all(s);
+    return sparse_ring_doubles(s->transport->size) ? gather(s) : go_around(s);
+}
+
+enum sparse_status sparse_allreduce_ring(struct sparse_slice *s)
+{
+    STEP_BEGIN(s->resume);
+    begin(s);
+    STEP_AWAIT(collect(s));
     sparse_slice_pile(s, sparse_all(s), s->all);
     STEP_AWAIT(sparse_wait(s));
     STEP_END;

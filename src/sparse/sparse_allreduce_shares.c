@@ -22,6 +22,7 @@
 #include "sparse_shares.h"
 #include "sparse_step.h"
 #include "sparse_types.h"
+#include "sparse_words.h"
 
 #include <string.h>
 
@@ -272,6 +273,7 @@ static enum sparse_status gather(struct sparse_slice *s)
 enum sparse_status sparse_allreduce_shares(struct sparse_slice *s)
 {
     STEP_BEGIN(s->resume);
+    STEP_AWAIT(sparse_window_begin(s));
     begin(s);
     STEP_AWAIT(gather(s));
     STEP_AWAIT(sparse_wait(s));

@@ -2,6 +2,7 @@
 /* The choice: every rank evaluates the same formulas (sparse_model.c) on the same agreed numbers and takes the cheapest of the
  * algorithms of the kind, encoded or dense, or the MPI library's own routine unless ours gains at least the margin. Where calls of
  * the shape have been timed, that counts, too (sparse_trial.c). */
+#include "sparse_boards.h"
 #include "sparse_state.h"
 
 #include <math.h>
@@ -42,6 +43,7 @@ struct sparse_estimate sparse_choice_estimate(const struct sparse_call *call, co
         e.growth = (double)terms->growth / 0x1p20 / terms->observed;
         e.per_exception = (double)terms->per_exception / 0x1p20 / terms->observed;
     }
+    e.boards = sparse_boards_fit(call, elements);
     e.shares = !(terms->flags & SPARSE_SPREAD) && e.density * e.ranks >= 0.5;
     if (e.shares) see_shares(&e);
     return e;
@@ -59,9 +61,7 @@ struct sparse_sort sparse_choice_sort(const struct sparse_estimate *estimate)
  * calls, gains less than that call takes longer. */
 static bool shows_nothing(enum sparse_algorithm algorithm, int ranks)
 {
-    bool merges = algorithm != SPARSE_REDUCE_DIRECT && algorithm != SPARSE_ALLREDUCE_RING && algorithm != SPARSE_SCATTER_PAIRWISE &&
-                  algorithm != SPARSE_ALLREDUCE_SHARES;
-    return !merges && ranks > 2;
+    return (sparse_goes_straight(algorithm) || algorithm == SPARSE_ALLREDUCE_SHARES) && ranks > 2;
 }
 
 /* Of dense vectors nothing is to be known. */

@@ -31,6 +31,7 @@ void sparse_lanes_begin(struct sparse_lanes *lanes, const struct sparse_plan *pl
         lane->record = record;
         lane->tag = tag + (int)i;
         lane->dense = dense;
+        if (dense) lane->windows = NULL, lane->words = false; /* what is read there is encoded */
         lane->way = (2 * (uint32_t)algorithm + dense) << 24;
         if (parked) lane->output = parked;
         lanes->next[i] = i;

@@ -182,12 +182,24 @@ static void handing_back(struct costs *c, double elements)
     if (c->folds) message(c, 1, elements * encoded(c, c->estimate->ranks));
 }
 
+/* Encoded vectors that are read where they are shown (sparse_boards.h): `elements` of each of the other ranks', when the last word is there. */
+static bool on_boards(struct costs *c, double elements)
+{
+    if (!c->estimate->boards || c->dense || c->slices > 1) return false;
+    const double bytes = (c->estimate->ranks - 1) * elements * encoded(c, 1);
+    c->latency += c->rates->latency_node;
+    c->wire += bytes / c->rates->copy;
+    c->work += 2 * bytes / c->rates->merge;
+    return true;
+}
+
 /* p - 1 messages of `elements` as they were at the start, added to a dense result. A ring's slowest edge, and most of the
  * messages of the others, are between nodes; a ring has one such edge per node, which it does not share. */
 static void directly(struct costs *c, double elements, bool ring)
 {
     double p = c->estimate->ranks, bytes = elements * encoded(c, 1);
     bool near = p <= c->rates->ranks_per_node;
+    if (on_boards(c, elements)) return;
     double share = ring || near ? 1 : fmin(p, fmax(1, c->rates->ranks_per_node));
     c->latency += (p - 1) * (near ? c->rates->latency_node : c->rates->latency_network);
     c->wire += (p - 1) * bytes / (near ? c->rates->bandwidth_node : c->rates->bandwidth_network / share);
@@ -199,6 +211,7 @@ static void gathering_vectors(struct costs *c, double elements)
 {
     int p = c->estimate->ranks;
     double bytes = elements * encoded(c, 1);
+    if (on_boards(c, elements)) return;
     if (!sparse_ring_doubles(p)) {
         directly(c, elements, true);
         return;

@@ -99,6 +99,7 @@ struct sparse_estimate {
     double per_exception;
     bool learned;          /* growth and per_exception come from earlier calls */
     bool stale;            /* ... and should be looked at again */
+    bool boards;           /* encoded vectors may be read where they are shown (sparse_boards.h) */
     bool shares;           /* every rank has zeros but in its own share (sparse_allreduce_shares.c), as far as has been seen */
     struct sparse_library library;
 };
@@ -139,6 +140,9 @@ bool sparse_leaders_double(int nodes, size_t bytes);
 
 /* Whether its messages are parts of a slice. */
 bool sparse_cut_in_parts(enum sparse_algorithm algorithm);
+
+/* Each encoded vector goes straight to who needs it, and is added there: on one node it may be read instead (sparse_boards.h). */
+bool sparse_goes_straight(enum sparse_algorithm algorithm);
 
 /* Of a Reduce or a scan. */
 bool sparse_is_chain(enum sparse_algorithm algorithm);

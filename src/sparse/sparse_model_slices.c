@@ -13,6 +13,11 @@ bool sparse_cut_in_parts(enum sparse_algorithm algorithm)
            algorithm == SPARSE_SCATTER_PAIRWISE;
 }
 
+bool sparse_goes_straight(enum sparse_algorithm algorithm)
+{
+    return algorithm == SPARSE_REDUCE_DIRECT || algorithm == SPARSE_ALLREDUCE_RING || algorithm == SPARSE_SCATTER_PAIRWISE;
+}
+
 bool sparse_ring_doubles(int ranks)
 {
     return ranks > 1 && ranks <= SPARSE_RING_DOUBLES && (ranks & (ranks - 1)) == 0;

@@ -3,6 +3,7 @@
  * headers are some 30 bytes) and smaller where an algorithm keeps a message of every rank. */
 #include "sparse_plan.h"
 
+#include "sparse_boards.h"
 #include "sparse_state.h"
 
 enum { PART_BYTES = 8192, LEAST_PER_RANK = 320, TABLES_PER_RANK = 2 + 2 * SPARSE_RUNS + sizeof(struct sparse_layout) / sizeof(size_t),
@@ -165,8 +166,7 @@ static bool has_words(const struct sparse_plan *plan, const struct sparse_slice 
 {
     const struct sparse_call *call = plan->call;
     const size_t bytes = plan->elements * call->operator.size;
-    const int most = lane->nodes.per_node;
-    if (!call->blocking || call->order != SPARSE_IN_ORDER || call->parameters->wordless || most < 2 || most > SPARSE_WINDOWS) return false;
+    if (!sparse_may_have_words(call, lane->nodes.per_node)) return false;
     if (sparse_near(&call->parameters->rates, call->transport->size)) return bytes / ranks(plan) + call->operator.size <= SPARSE_WINDOW_SLOT;
     return lane->gathering == SPARSE_GATHER_LEADERS && bytes <= SPARSE_WINDOW_SLOT;
 }
@@ -177,12 +177,19 @@ static void gather_shares(const struct sparse_plan *plan, size_t slices, struct 
     const struct sparse_call *call = plan->call;
     const int size = call->transport->size;
     lane->gathering = sparse_shares_gathering(&call->parameters->rates, size, plan->elements * call->operator.size, slices);
-    const bool words = slices == 1 && has_words(plan, lane);
     const bool direct = lane->gathering == SPARSE_GATHER_DIRECTLY && size <= SPARSE_SHARES_DIRECT && slices > 1 && lane->past;
     if (call->order == SPARSE_UNORDERED || call->parameters->keep < SPARSE_WINDOW_BYTES) return;
-    lane->words = words;
-    if (words) lane->windows = &call->state->boards;
+    lane->words = slices == 1 && has_words(plan, lane);
+    if (lane->words) lane->windows = &call->state->boards;
     else if (direct) lane->windows = &call->state->windows[call->order];
+}
+
+/* Of vectors in one slice, each of which goes to all who need it. */
+static void read_vectors(const struct sparse_plan *plan, enum sparse_algorithm algorithm, size_t slices, struct sparse_slice *lane)
+{
+    const bool straight = sparse_goes_straight(algorithm);
+    lane->words = straight && slices == 1 && sparse_boards_fit(plan->call, plan->elements);
+    if (lane->words) lane->windows = &plan->call->state->boards;
 }
 
 void sparse_plan_lane(const struct sparse_plan *plan, enum sparse_algorithm algorithm, size_t slices, char *memory,
@@ -204,6 +211,7 @@ void sparse_plan_lane(const struct sparse_plan *plan, enum sparse_algorithm algo
     sparse_fold_init(&lane->fold, call->transport->rank, call->transport->size, rooted ? call->root : -1, 1);
     sparse_nodes_init(&lane->nodes, call->transport->rank, call->transport->size, call->parameters->rates.ranks_per_node);
     if (algorithm == SPARSE_ALLREDUCE_SHARES) gather_shares(plan, slices, lane);
+    else read_vectors(plan, algorithm, slices, lane);
     if (algorithm == SPARSE_REDUCE_LEADERS || algorithm == SPARSE_ALLREDUCE_LEADERS) lane->fold = lane->nodes.leaders;
     lane->room = room_of(plan, slices);
     for (size_t i = 0; i < SPARSE_AREAS; i++) lane->area[i] = memory + i * lane->room;

@@ -47,9 +47,8 @@ void sparse_shares_send(struct sparse_slice *s, int slot, struct ranks give, int
 /* Before a call begins of whose first lane s->opens is set: ranks tell each other where their windows are. */
 enum sparse_status sparse_windows_begin(struct sparse_slice *s);
 
-/* Whether there are words: one that a share is there, in each rank's window, for all ranks of its node. Else there are messages. */
-bool sparse_has_words(const struct sparse_slice *s);
-
+/* By words: when this rank's slot may be written. */
+enum sparse_status sparse_window_begin(struct sparse_slice *s);
 /* s->window: where this slice's own share is to be written, too, or NULL. */
 void sparse_window_take(struct sparse_slice *s);
 /* ... has been, or there are no shares. */

@@ -4,21 +4,17 @@
  * Long ones, of up to four ranks of one node, slice by slice: messages say that a share is there and that it has been read. Between two ranks by which
  * it cannot be it is sent.
  *
- * Those of a vector in one slice without any message, in blocking calls, which come in one order: the rank writes its share, and behind it a word with the
- * number of the call, which the others wait for. Slots take turns. Who writes to one the second time has heard all others' words of the call
- * between, and whoever wrote one had read what was in the slot before. Between nodes the first rank of each reads its node's shares, and shows the whole
- * result in the same way; its node's ranks, which have read what it showed, write to the slot after that. For that all ranks must read the windows of all others of
- * their node: they agree on whether they do in the first call that asks behind the one in which windows are opened. A word that comes from no such call is damage.
+ * Those of a vector in one slice by words (sparse_words.h), without any message. Between nodes the first rank of each reads its node's shares, and shows the whole
+ * result in the same way.
  *
  * Cost: n read and n written in the caches, and one turn of the processor for each rank that shares it. */
 #include "sparse_shares.h"
 
 #include "sparse_kernels.h"
 #include "sparse_step.h"
+#include "sparse_words.h"
 
 #include <string.h>
-
-enum { SHOWN = 1, SPREAD = 2, LOST = 3, KINDS = 2 }; /* a share; a vector is not zeros where it should be; the rank has failed. Bits of a word for that */
 
 static const uint64_t shown = UINT64_C(0x574f444e49574e49);  /* "INWINDOW": a share is to be read */
 
@@ -48,20 +44,10 @@ static int beyond(const struct sparse_slice *s, int distance)
     return first_of_node(s) + (s->nodes.local + distance) % s->nodes.members;
 }
 
-bool sparse_has_words(const struct sparse_slice *s)
-{
-    return s->words && s->windows->agreed && s->windows->per_node == s->nodes.per_node;
-}
-
-static size_t slot_number(const struct sparse_slice *s)
-{
-    return (s->words ? s->windows->turn : s->index) % SPARSE_WINDOW_SLOTS;
-}
-
-/* Where a slice's share lies in a window. */
+/* Where a slice's share lies in a window, if messages say so. */
 static size_t slot_of(const struct sparse_slice *s)
 {
-    return slot_number(s) * SPARSE_WINDOW_SLOT;
+    return s->index % SPARSE_WINDOW_SLOTS * SPARSE_WINDOW_SLOT;
 }
 
 static bool fits(const struct sparse_slice *s, int rank)
@@ -87,15 +73,14 @@ static bool leads(const struct sparse_slice *s)
 
 static bool *slot_taken(const struct sparse_slice *s)
 {
-    return &s->windows->taken[slot_number(s)];
+    return &s->windows->taken[s->index % SPARSE_WINDOW_SLOTS];
 }
 
 void sparse_window_take(struct sparse_slice *s)
 {
     s->window = NULL;
     if (sparse_has_words(s)) {
-        s->windows->turn++;
-        if (!leads(s)) s->window = s->windows->own + slot_of(s);
+        if (!leads(s)) s->window = sparse_words_slot(s);
     } else if (fits(s, s->transport->rank) && s->windows->own && !*slot_taken(s)) {
         *slot_taken(s) = true;
         s->window = s->windows->own + slot_of(s);
@@ -115,11 +100,11 @@ void sparse_window_copy(const struct sparse_slice *s, char *to, const char *from
     else memcpy(to, from, bytes);
 }
 
-/* Out of a rank's window. */
-static void fetch(struct sparse_slice *s, int rank, struct ranks want)
+/* Out of a window. */
+static void fetch(struct sparse_slice *s, const char *from, struct ranks want)
 {
     const bool needed = s->index < s->astray || !in_place(s);
-    if (needed) sparse_window_copy(s, output_of(s, want.first), s->windows->other[place_of(s, rank)] + slot_of(s), share_bytes(s, want));
+    if (needed) sparse_window_copy(s, output_of(s, want.first), from, share_bytes(s, want));
 }
 
 /* What each rank of the node tells each other one, once and for all: where its window is, then whether it has found the other's. */
@@ -195,7 +180,7 @@ bool sparse_window_read(struct sparse_slice *s, int rank, uint64_t word)
 {
     if (word != shown || !reads(s, rank)) return false;
     atomic_thread_fence(memory_order_acquire);
-    fetch(s, rank, alone(rank));
+    fetch(s, s->windows->other[place_of(s, rank)] + slot_of(s), alone(rank));
     return true;
 }
 
@@ -229,28 +214,26 @@ enum sparse_status sparse_shares_through_windows(struct sparse_slice *s)
     STEP_END;
 }
 
-static void write_word(struct sparse_slice *s, int readers)
+/* Who reads what this rank shows. */
+static uint32_t readers_of(const struct sparse_slice *s)
 {
-    const uint64_t kind = sparse_failed(s) ? LOST : s->record->spread ? SPREAD : SHOWN;
-    atomic_store_explicit(sparse_windows_word(s->windows, slot_number(s)), s->windows->turn << KINDS | kind, memory_order_release);
-    s->record->sent_dense += (uint64_t)readers * share_bytes(s, everyone(s));
+    return on_one_node(s) || leads(s) ? sparse_node_others(&s->nodes) : 1;
+}
+
+static void write_word(struct sparse_slice *s)
+{
+    const enum sparse_word word = s->record->spread ? SPARSE_WORD_ASTRAY : SPARSE_WORD_SHOWN;
+    sparse_words_write(s, word, share_bytes(s, everyone(s)));
+}
+
+enum sparse_status sparse_window_begin(struct sparse_slice *s)
+{
+    return sparse_has_words(s) ? sparse_words_begin(s, readers_of(s)) : SPARSE_DONE;
 }
 
 void sparse_window_show(struct sparse_slice *s)
 {
-    if (sparse_has_words(s) && !leads(s)) write_word(s, on_one_node(s) ? s->nodes.members - 1 : 1);
-}
-
-/* 0: it is yet to come. */
-static unsigned word_of(struct sparse_slice *s, int place)
-{
-    const uint64_t word = atomic_load_explicit(sparse_windows_word_of(s->windows, place, slot_number(s)), memory_order_acquire);
-    const uint64_t turn = word >> KINDS, kind = word & ((1 << KINDS) - 1);
-    if (turn < s->windows->turn) return 0;
-    if (turn > s->windows->turn || kind == 0) sparse_fail(s, SPARSE_CORRUPT, first_of_node(s) + place);
-    if (kind == LOST) sparse_fail(s, SPARSE_PEER_FAILED, first_of_node(s) + place);
-    if (kind == SPREAD) s->record->spread = true;
-    return kind ? (unsigned)kind : LOST;
+    if (sparse_has_words(s) && !leads(s)) write_word(s);
 }
 
 /* The words of the places in s->left, each in its turn: `all` shares by one of them, or its own by each. */
@@ -258,23 +241,21 @@ static enum sparse_status read_words(struct sparse_slice *s, bool all)
 {
     for (uint32_t left = s->left; left != 0; left &= left - 1) {
         const int place = __builtin_ctz(left), rank = first_of_node(s) + place;
-        const unsigned kind = word_of(s, place);
-        if (kind == 0) continue;
+        const enum sparse_word word = sparse_words_read(s, place);
+        if (word == SPARSE_WORD_NONE) continue;
+        if (word == SPARSE_WORD_ASTRAY) s->record->spread = true;
         s->left &= ~(UINT32_C(1) << place);
-        if (kind == SHOWN && !s->record->spread && !sparse_failed(s)) fetch(s, rank, all ? everyone(s) : alone(rank));
+        if (!s->record->spread && !sparse_failed(s)) fetch(s, sparse_words_slot_of(s, place), all ? everyone(s) : alone(rank));
     }
-    if (s->left == 0) return SPARSE_DONE;
-    const int code = sparse_idle(s->transport);
-    if (code) sparse_broken(s, code, first_of_node(s) + __builtin_ctz(s->left));
-    return code ? SPARSE_FAILED : SPARSE_PENDING;
+    return s->left == 0 ? SPARSE_DONE : sparse_words_idle(s, s->left);
 }
 
 /* The result, or word that there is none. */
 static void show_all(struct sparse_slice *s)
 {
     if (s->nodes.members == 1) return;
-    if (!s->record->spread && !sparse_failed(s)) memcpy(s->windows->own + slot_of(s), output_of(s, 0), share_bytes(s, everyone(s)));
-    write_word(s, s->nodes.members - 1);
+    if (!s->record->spread && !sparse_failed(s)) memcpy(sparse_words_slot(s), output_of(s, 0), share_bytes(s, everyone(s)));
+    write_word(s);
 }
 
 enum sparse_status sparse_shares_by_words(struct sparse_slice *s, enum sparse_status (*between)(struct sparse_slice *s))

@@ -4,16 +4,12 @@
  */
 #include <mpi.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "api_check.h"
-
-#if defined(OPEN_MPI)
-#include <mpi-ext.h>
-#endif
+#include "sparse_mapped.h"
 
 enum { COUNT = 1100004 /* shares of one length on 2, 3 and 4 */, SHORT = 9000, FEW = 4 /* ranks whose long shares are read */, CALLS = 4, SHORT_CALLS = 60, COMMUNICATORS = 3 };
 
@@ -83,27 +79,6 @@ static void check_two(MPI_Comm comm, double *in, double *out, double *other, int
     check_sum(out, call, COUNT);
 }
 
-/* Mappings of such memory in this process. */
-static int windows(void)
-{
-    FILE *maps = fopen("/proc/self/maps", "r");
-    char line[512];
-    int found = 0;
-    while (maps && fgets(line, sizeof line, maps)) found += strstr(line, "/memfd:lucid") != NULL;
-    if (maps) fclose(maps);
-    return found;
-}
-
-/* Then nobody waits for words: of a failure the library tells who waits for a message. */
-static bool looks_after_failures(void)
-{
-#if defined(OMPI_HAVE_MPI_EXT_FTMPI)
-    return getenv("OMPI_MCA_mpi_ft_enable") != NULL;
-#else
-    return false;
-#endif
-}
-
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -113,17 +88,17 @@ int main(int argc, char **argv)
     double *in = malloc(COUNT * sizeof *in), *out = malloc(COUNT * sizeof *out), *other = malloc(COUNT * sizeof *other);
     const char *expected = getenv("SPARSE_WINDOWS"), *words = getenv("SPARSE_WORDS");
     CHECK(in && out && other);
-    if (words && !looks_after_failures()) return skip_test("this MPI library does not look after failed processes");
+    if (words && !sparse_looks_after_failures()) return skip_test("this MPI library does not look after failed processes");
     for (int c = 0; c < COMMUNICATORS; c++) {
         MPI_Comm comm;
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
         for (int call = 0; call < CALLS; call++) check_call(comm, in, out, COUNT, call, (c + call) % 2 == 1);
-        if (expected) CHECK_EQUAL(windows(), size <= FEW ? atoi(expected) * size : 0);
+        if (expected) CHECK_EQUAL(sparse_mapped(), size <= FEW ? atoi(expected) * size : 0);
         check_short(comm, in, out);
-        if (expected) CHECK_EQUAL(windows(), ((size <= FEW) + (words == NULL)) * atoi(expected) * size);
+        if (expected) CHECK_EQUAL(sparse_mapped(), ((size <= FEW) + (words == NULL)) * atoi(expected) * size);
         for (int call = 0; call < CALLS; call++) check_two(comm, in, out, other, call);
         MPI_Comm_free(&comm);
-        if (expected) CHECK_EQUAL(windows(), 0);
+        if (expected) CHECK_EQUAL(sparse_mapped(), 0);
     }
     free(in), free(out), free(other);
     const int outcome = check_outcome();

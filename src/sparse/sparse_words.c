@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See sparse_words.h. */
+#include "sparse_words.h"
+
+enum { KINDS = 2 }; /* bits of a word for its kind; the others are the number of the call */
+
+bool sparse_may_have_words(const struct sparse_call *call, int per_node)
+{
+    const struct sparse_parameters *parameters = call->parameters;
+    const bool keeps = parameters->keep >= SPARSE_WINDOW_BYTES && !parameters->wordless;
+    return keeps && call->blocking && call->order == SPARSE_IN_ORDER && per_node > 1 && per_node <= SPARSE_WINDOWS;
+}
+
+bool sparse_has_words(const struct sparse_slice *s)
+{
+    return s->words && s->windows->agreed && s->windows->per_node == s->nodes.per_node;
+}
+
+static int rank_at(const struct sparse_slice *s, int place)
+{
+    return s->transport->rank - s->nodes.local + place;
+}
+
+static size_t slot_of(uint64_t turn)
+{
+    return turn % SPARSE_WINDOW_SLOTS;
+}
+
+static uint64_t word_of(const struct sparse_slice *s, int place)
+{
+    return atomic_load_explicit(sparse_windows_word_of(s->windows, place, slot_of(s->windows->turn)), memory_order_acquire);
+}
+
+enum sparse_status sparse_words_begin(struct sparse_slice *s, uint32_t readers)
+{
+    struct sparse_windows *w = s->windows;
+    uint32_t *last = &w->readers[slot_of(w->turn + 1)];
+    while (*last != 0) {
+        if (word_of(s, __builtin_ctz(*last)) >> KINDS < w->turn) return sparse_words_idle(s, *last);
+        *last &= *last - 1;
+    }
+    *last = readers;
+    w->turn++;
+    return SPARSE_DONE;
+}
+
+char *sparse_words_slot(const struct sparse_slice *s)
+{
+    return s->windows->own + slot_of(s->windows->turn) * SPARSE_WINDOW_SLOT;
+}
+
+const char *sparse_words_slot_of(const struct sparse_slice *s, int place)
+{
+    return s->windows->other[place] + slot_of(s->windows->turn) * SPARSE_WINDOW_SLOT;
+}
+
+uint32_t sparse_words_readers(const struct sparse_slice *s)
+{
+    return s->windows->readers[slot_of(s->windows->turn)];
+}
+
+void sparse_words_write(struct sparse_slice *s, enum sparse_word word, size_t bound)
+{
+    const uint64_t turn = s->windows->turn, kind = sparse_failed(s) ? SPARSE_WORD_LOST : word;
+    atomic_store_explicit(sparse_windows_word(s->windows, slot_of(turn)), turn << KINDS | kind, memory_order_release);
+    s->record->sent_dense += (uint64_t)__builtin_popcount(sparse_words_readers(s)) * bound;
+}
+
+enum sparse_word sparse_words_read(struct sparse_slice *s, int place)
+{
+    const uint64_t word = word_of(s, place), turn = word >> KINDS, kind = word & ((1 << KINDS) - 1);
+    if (turn < s->windows->turn) return SPARSE_WORD_NONE;
+    if (turn > s->windows->turn || kind == SPARSE_WORD_NONE) sparse_fail(s, SPARSE_CORRUPT, rank_at(s, place));
+    if (kind == SPARSE_WORD_LOST) sparse_fail(s, SPARSE_PEER_FAILED, rank_at(s, place));
+    return turn > s->windows->turn || kind == SPARSE_WORD_NONE ? SPARSE_WORD_LOST : (enum sparse_word)kind;
+}
+
+enum sparse_status sparse_words_idle(struct sparse_slice *s, uint32_t places)
+{
+    const int code = sparse_idle(s->transport);
+    if (code) sparse_broken(s, code, rank_at(s, __builtin_ctz(places)));
+    return code ? SPARSE_FAILED : SPARSE_PENDING;
+}
