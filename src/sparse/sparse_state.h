@@ -65,7 +65,7 @@ struct sparse_state {
     } repeat;
     size_t ahead[SPARSE_UNORDERED]; /* bytes of vectors since ranks last waited for each other, by enum sparse_order */
     struct sparse_windows windows[SPARSE_UNORDERED]; /* from the first call on that gathers long shares, by enum sparse_order */
-    struct sparse_windows boards;   /* ... that gathers short ones, of blocking calls: with words */
+    struct sparse_windows boards;   /* ... that gathers short ones, or goes straight (sparse_boards.h), of blocking calls: with words */
     bool large; /* there has been a call for large pages */
     struct sparse_collective *spare; /* for a call that has no memory for its handle */
     bool spare_lent;
