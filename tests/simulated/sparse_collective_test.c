@@ -7,9 +7,9 @@
 
 /* Where every message is a rank with every other's, a thousand ranks are a million messages: too many for the sanitizers, or an emulated processor. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(LUCID_EMULATED)
-enum { MANY_RANKS = 200 };
+enum { MANY_RANKS = 200, REPEATS = 8 };
 #else
-enum { MANY_RANKS = 1000 };
+enum { MANY_RANKS = 1000, REPEATS = 24 };
 #endif
 
 static const int all_ranks[] = {1, 2, 3, 4, 5, 7, 8, 16, 17, 33, 64, 100};
@@ -68,7 +68,7 @@ static void test_all_sorts(void **state)
     uint64_t random = 2010;
     for (size_t i = 0; i < COUNT_OF(all_ranks); i++)
         for (enum sparse_algorithm a = SPARSE_REDUCE_BINOMIAL; a < SPARSE_ALGORITHMS; a++)
-            for (int repeat = 0; repeat < (all_ranks[i] <= 33 ? 24 : 4); repeat++) {
+            for (int repeat = 0; repeat < (all_ranks[i] <= 33 ? REPEATS : 4); repeat++) {
                 size_t most = all_ranks[i] <= 33 ? 6000 : 1500;
                 struct sim_trial trial = any_trial(a, all_ranks[i], most, &random);
                 (void)check(&trial);

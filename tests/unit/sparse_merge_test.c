@@ -157,8 +157,8 @@ static void check_all(const size_t *counts, size_t n)
             for (size_t i = 0; i < n; i++) check_one(&operator, name, (enum pattern)pattern, counts[i]);
 }
 
-/* Sanitizers make it twenty times slower; they see the same code. */
-#ifdef LUCID_SANITIZED
+/* Sanitizers, and emulation, make it twenty times slower; they see the same code. */
+#if defined(LUCID_SANITIZED) || defined(LUCID_EMULATED)
 #define SHORT_COUNTS 0, 1, 9, 65, 130
 #define LONG_COUNTS 1031
 #define EDGE_COUNTS 32769
