@@ -56,13 +56,28 @@ static int new_file(void)
 }
 #endif
 
+/* Of all communicators, and ranks, of this process. */
+static _Atomic int windows_there;
+
+static int new_window(void)
+{
+    const int file = atomic_fetch_add(&windows_there, 1) < SPARSE_WINDOWS_MOST ? new_file() : -1;
+    if (file < 0) atomic_fetch_sub(&windows_there, 1);
+    return file;
+}
+
+static void forget_window(void)
+{
+    atomic_fetch_sub(&windows_there, 1);
+}
+
 void sparse_windows_open(struct sparse_windows *windows, int place)
 {
-    const int file = new_file();
+    const int file = new_window();
     char *memory = file >= 0 ? map(file, PROT_READ | PROT_WRITE) : NULL;
     windows->name[place] = (struct sparse_window_name){0};
     if (!memory) {
-        if (file >= 0) close(file);
+        if (file >= 0) close(file), forget_window();
         return;
     }
     const uint64_t mark = new_mark(memory);
@@ -104,7 +119,7 @@ void sparse_windows_hide(struct sparse_windows *windows)
 void sparse_windows_close(struct sparse_windows *windows)
 {
     sparse_windows_hide(windows);
-    if (windows->own) munmap(windows->own - FRONT, BYTES);
+    if (windows->own) munmap(windows->own - FRONT, BYTES), forget_window();
     for (int place = 0; place < SPARSE_WINDOWS; place++)
         if (windows->other[place]) munmap((void *)(uintptr_t)(windows->other[place] - FRONT), BYTES);
     *windows = (struct sparse_windows){.file = -1};

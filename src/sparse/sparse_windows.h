@@ -16,6 +16,9 @@ enum { SPARSE_WINDOWS = 16, SPARSE_WINDOW_SLOTS = 2, SPARSE_WINDOW_SLOT = (1 << 
 /* Of a slot, for what says where its vector's parts are (sparse_boards.h). */
 enum { SPARSE_WINDOW_HEAD = 256 };
 
+/* Windows that a process has at a time: what communicators come to that live side by side. */
+enum { SPARSE_WINDOWS_MOST = 64 };
+
 /* Where a rank's is to be found, and by what one knows that it is the one. All zero: there is none. */
 struct sparse_window_name {
     uint64_t process, file, mark;
@@ -26,6 +29,7 @@ struct sparse_windows {
     bool begun;                               /* a call has been found in which ranks tell each other: the same at all of them */
     bool all;                                 /* this rank reads those of all other ranks of its node, and has one */
     bool agreed;                              /* all ranks do: the same at all of them */
+    unsigned looks;                           /* calls that could have read boards and have asked, till then: the same */
     int per_node;                             /* ranks of a node, when they were opened */
     uint64_t turn;                            /* calls in which words were written (sparse_words.h): the same at all ranks of the node */
     uint32_t readers[SPARSE_WINDOW_SLOTS];    /* places, by bit, of who read a slot the last time and may not be done with it */
@@ -39,7 +43,7 @@ struct sparse_windows {
     uint64_t answer[SPARSE_WINDOWS][2];       /* what is sent to a rank, and received from it: 1: it is read */
 };
 
-/* This rank's window, and its name. Without memory, or where there is no such thing: neither. */
+/* This rank's window, and its name. Without memory, or where there is no such thing, or the process has SPARSE_WINDOWS_MOST: neither. Thread-safe but for what it is given. */
 void sparse_windows_open(struct sparse_windows *windows, int place);
 
 /* Finds the window of a rank by its name. Returns whether it has been found. */

@@ -81,8 +81,8 @@ add_executable(sparse_boards sparse_boards.c)
 target_include_directories(sparse_boards PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(sparse_boards PRIVATE MPI::MPI_C)
 
-function(lucid_add_sparse_boards_test NAME)
-  foreach(np 2 4 7)
+function(lucid_add_sparse_boards_test NAME RANKS)
+  foreach(np ${RANKS})
     add_test(NAME ${mpi}.${NAME}.np${np} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np} env ${ARGN} LUCID_SPARSE_ALWAYS=1
              $<TARGET_FILE:sparse_boards>)
     set_tests_properties(${mpi}.${NAME}.np${np} PROPERTIES LABELS "mpi;sparse" TIMEOUT 120 PROCESSORS 2 SKIP_RETURN_CODE 77
@@ -91,13 +91,13 @@ function(lucid_add_sparse_boards_test NAME)
 endfunction()
 
 foreach(algorithm reduce_direct allreduce_ring scatter_pairwise)
-  lucid_add_sparse_boards_test(sparse_boards_preload_${algorithm} LD_PRELOAD=$<TARGET_FILE:lucid> LUCID_SPARSE=on LUCID_SPARSE_ALGORITHM=${algorithm})
+  lucid_add_sparse_boards_test(sparse_boards_preload_${algorithm} 4 LD_PRELOAD=$<TARGET_FILE:lucid> LUCID_SPARSE=on LUCID_SPARSE_ALGORITHM=${algorithm})
   if(TARGET mca_coll_sparse)
-    lucid_add_sparse_boards_test(sparse_boards_component_${algorithm} ${component} LUCID_SPARSE_ALGORITHM=${algorithm})
+    lucid_add_sparse_boards_test(sparse_boards_component_${algorithm} "2;4;7" ${component} LUCID_SPARSE_ALGORITHM=${algorithm})
   endif()
 endforeach()
 if(TARGET mca_coll_sparse)
-  lucid_add_sparse_boards_test(sparse_boards_wordless ${component} LUCID_SPARSE_ALGORITHM=reduce_direct SPARSE_WORDS=0 OMPI_MCA_mpi_ft_enable=1)
+  lucid_add_sparse_boards_test(sparse_boards_wordless 4 ${component} LUCID_SPARSE_ALGORITHM=reduce_direct SPARSE_WORDS=0 OMPI_MCA_mpi_ft_enable=1)
 endif()
 
 # Vectors of less than 64 KiB.

@@ -185,10 +185,28 @@ static void test_window(void **state)
     sparse_windows_close(&two);
 }
 
+/* A process has so many, and another one when one of them is closed. */
+static void test_most(void **state)
+{
+    static struct sparse_windows windows[SPARSE_WINDOWS_MOST + 1];
+    for (int i = 0; i <= SPARSE_WINDOWS_MOST; i++) {
+        sparse_windows_open(&windows[i], 0);
+        assert_int_equal(windows[i].own != NULL, i < SPARSE_WINDOWS_MOST);
+        assert_int_equal(windows[i].name[0].mark != 0, i < SPARSE_WINDOWS_MOST);
+    }
+    sparse_windows_close(&windows[SPARSE_WINDOWS_MOST]);
+    sparse_windows_open(&windows[SPARSE_WINDOWS_MOST], 0);
+    assert_null(windows[SPARSE_WINDOWS_MOST].own); /* it had none */
+    sparse_windows_close(&windows[3]);
+    sparse_windows_open(&windows[SPARSE_WINDOWS_MOST], 0);
+    assert_non_null(windows[SPARSE_WINDOWS_MOST].own);
+    for (int i = 0; i <= SPARSE_WINDOWS_MOST; i++) sparse_windows_close(&windows[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_window), cmocka_unit_test(test_results), cmocka_unit_test(test_out_of_reach),
+        cmocka_unit_test(test_window), cmocka_unit_test(test_most), cmocka_unit_test(test_results), cmocka_unit_test(test_out_of_reach),
         cmocka_unit_test(test_strays), cmocka_unit_test(test_damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
