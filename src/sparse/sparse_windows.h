@@ -29,7 +29,6 @@ struct sparse_windows {
     bool begun;                               /* a call has been found in which ranks tell each other: the same at all of them */
     bool all;                                 /* this rank reads those of all other ranks of its node, and has one */
     bool agreed;                              /* all ranks do: the same at all of them */
-    unsigned looks;                           /* calls that could have read boards and have asked, till then: the same */
     int per_node;                             /* ranks of a node, when they were opened */
     uint64_t turn;                            /* calls in which words were written (sparse_words.h): the same at all ranks of the node */
     uint32_t readers[SPARSE_WINDOW_SLOTS];    /* places, by bit, of who read a slot the last time and may not be done with it */
