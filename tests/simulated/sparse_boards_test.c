@@ -160,6 +160,27 @@ static void test_sent(void **state)
     }
 }
 
+/* Two of four ranks have no window, for the process has as many as it may: all goes on by messages. */
+static void test_without_windows(void **state)
+{
+    enum { RANKS = 4, LEFT = 2, TAKEN = SPARSE_WINDOWS_MOST - LEFT };
+    static struct sparse_windows taken[TAKEN];
+    for (int i = 0; i < TAKEN; i++) sparse_windows_open(&taken[i], 0);
+    for (size_t i = 0; i < COUNT_OF(algorithms); i++) {
+        struct sim_trial t = boards_of(algorithms[i], RANKS, i == SHARES ? 96 * RANKS : 300, 0);
+        struct sparse_state **states = sim_states_create(RANKS);
+        for (int call = 0; call < 4; call++) {
+            const struct sim_report report = run_right(&t, states);
+            assert_true(report.data_messages > 0);
+        }
+        int windows = 0;
+        for (int r = 0; r < RANKS; r++) windows += states[r]->boards.own != NULL;
+        assert_int_equal(windows, LEFT);
+        sim_states_destroy(states, RANKS);
+    }
+    for (int i = 0; i < TAKEN; i++) sparse_windows_close(&taken[i]);
+}
+
 /* Whatever is other than it was: no wrong result, and nobody waits for ever. */
 static void test_damage(void **state)
 {
@@ -273,7 +294,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_results), cmocka_unit_test(test_nothing), cmocka_unit_test(test_mixed), cmocka_unit_test(test_sent),
-        cmocka_unit_test(test_damage), cmocka_unit_test(test_ahead), cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_without_windows), cmocka_unit_test(test_damage), cmocka_unit_test(test_ahead), cmocka_unit_test(test_turns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
