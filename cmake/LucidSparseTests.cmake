@@ -27,9 +27,18 @@ function(lucid_add_sparse_kernel_test NAME)
   endforeach()
 endfunction()
 
+# The ranks, once for all of these tests.
+set(LUCID_SIMULATED ${PROJECT_SOURCE_DIR}/tests/simulated)
+if(NOT TARGET lucid_simulated_ranks)
+  set(sim ${LUCID_SIMULATED}/sim_)
+  add_library(lucid_simulated_ranks OBJECT EXCLUDE_FROM_ALL ${sim}ranks.c ${sim}damage.c ${sim}events.c ${sim}inputs.c ${sim}network.c
+              ${sim}reference.c ${sim}trial.c)
+  target_include_directories(lucid_simulated_ranks PRIVATE ${PROJECT_SOURCE_DIR}/src/sparse ${PROJECT_SOURCE_DIR}/src/core
+                             ${PROJECT_SOURCE_DIR}/include)
+  target_compile_options(lucid_simulated_ranks PRIVATE ${LUCID_SANITIZE_FLAGS})
+endif()
+
 function(lucid_add_sparse_simulation NAME)
-  set(simulated ${PROJECT_SOURCE_DIR}/tests/simulated)
-  lucid_add_sparse_test(${NAME} ${ARGN} ${simulated}/sim_ranks.c ${simulated}/sim_damage.c ${simulated}/sim_events.c ${simulated}/sim_network.c
-                        ${simulated}/sim_reference.c ${simulated}/sim_trial.c)
-  target_include_directories(${NAME} PRIVATE ${simulated})
+  lucid_add_sparse_test(${NAME} ${ARGN} $<TARGET_OBJECTS:lucid_simulated_ranks>)
+  target_include_directories(${NAME} PRIVATE ${LUCID_SIMULATED})
 endfunction()

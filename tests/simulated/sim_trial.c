@@ -2,6 +2,8 @@
 /* See sim_trial.h. */
 #include "sim_trial.h"
 
+#include "sim_inputs.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +18,7 @@ struct run {
     enum sparse_status *status;
     bool *again;
     size_t *counts, *start, elements;
-    char *inputs;    /* all ranks' vectors, as they were */
+    struct sim_inputs *inputs; /* all ranks' vectors, as they were; NULL: they are not kept */
     char **input, **output;
     long *memory;    /* allocations left */
     struct sparse_parameters *parameters;
@@ -93,29 +95,22 @@ static size_t output_elements(const struct run *run, int rank)
     return scatters(run) && !run->trial->in_place ? run->counts[rank] : run->elements;
 }
 
-static size_t stray_element(const struct run *run, int rank)
-{
-    if (rank == 0) return run->elements - 1;
-    return run->trial->strays_late ? run->elements / (size_t)run->trial->ranks - 1 : 0;
-}
-
 static void make_vector(struct run *run, int rank)
 {
     const struct sim_trial *t = run->trial;
     size_t bytes = run->elements * run->operator.size, output = output_elements(run, rank) * run->operator.size;
     run->input[rank] = need(malloc(bytes + 1));
-    sim_fill(&run->operator, t->pattern, t->density, t->seed, rank, t->ranks, run->elements, run->input[rank]);
-    if (t->stray == rank + 1) memset(run->input[rank] + stray_element(run, rank) * run->operator.size, 1, run->operator.size);
     run->output[rank] = t->in_place ? run->input[rank] : need(malloc(output + 1));
-    if (t->fast) return;
-    sim_soil(&run->operator, run->input[rank], run->elements);
-    memcpy(run->inputs + (size_t)rank * bytes, run->input[rank], bytes);
-    if (!t->in_place) memset(run->output[rank], UNTOUCHED, output);
+    if (run->inputs) memcpy(run->input[rank], sim_inputs_vector(run->inputs, rank), bytes);
+    else sim_inputs_make(t, run->elements, rank, run->input[rank]);
+    if (!t->in_place && !t->fast) memset(run->output[rank], UNTOUCHED, output);
 }
 
 static void make_vectors(struct run *run)
 {
-    if (!run->trial->fast) run->inputs = need(malloc((size_t)run->trial->ranks * run->elements * run->operator.size + 1));
+    static const size_t few = (size_t)1 << 28;
+    const size_t bytes = (size_t)run->trial->ranks * run->elements * run->operator.size;
+    if (!run->trial->fast || bytes <= few) run->inputs = sim_inputs_of(run->trial, run->elements);
     for (int r = 0; r < run->trial->ranks; r++) make_vector(run, r);
 }
 
@@ -188,7 +183,7 @@ static void compare_result(const struct run *run, int rank, const char *expected
 static void look_at_padding(const struct run *run, int rank, struct sim_report *report)
 {
     size_t size = run->operator.size, count = scatters(run) ? run->counts[rank] : run->elements;
-    const char *before = run->inputs + (size_t)rank * run->elements * size;
+    const char *before = sim_inputs_vector(run->inputs, rank);
     char *untouched = need(malloc(count * size + 1));
     if (run->trial->in_place) memcpy(untouched, before, count * size);
     else memset(untouched, UNTOUCHED, count * size);
@@ -201,7 +196,7 @@ static void look_for_traces(const struct run *run, int rank, struct sim_report *
 {
     size_t size = run->operator.size;
     bool output_may = has_result(run, rank) || run->status[rank] == SPARSE_FAILED || run->status[rank] == SPARSE_PENDING;
-    const char *before = run->inputs + (size_t)rank * run->elements * size;
+    const char *before = sim_inputs_vector(run->inputs, rank);
     if (!(run->trial->in_place && output_may) && memcmp(run->input[rank], before, run->elements * size) != 0) report->touched++;
     if (run->trial->in_place || output_may) return;
     for (size_t i = 0; i < output_elements(run, rank) * size; i++)
@@ -212,24 +207,16 @@ static void look_for_traces(const struct run *run, int rank, struct sim_report *
 }
 
 /* What rank `done` should have come to, by the algorithm that it took. */
-static char *expected_of(const struct run *run, int done)
+static const char *expected_of(const struct run *run, int done)
 {
-    const struct sim_trial *t = run->trial;
     struct sparse_outcome outcome;
     sparse_collective_outcome(run->collective[done], &outcome);
-    const enum sparse_algorithm algorithm = outcome.algorithm;
-    enum sim_tree tree = sim_tree_of(t->kind, algorithm);
-    if (tree == SIM_CHAIN) return sim_reference_chain(&run->operator, t->ranks, t->root, run->elements, run->inputs);
-    if (tree == SIM_LEADERS || tree == SIM_LEADERS_CHAIN) {
-        int per_node = t->parameters.rates.ranks_per_node, root = tree == SIM_LEADERS ? -1 : t->root;
-        return sim_reference_leaders(&run->operator, t->ranks, per_node < t->ranks ? per_node : t->ranks, root, run->elements, run->inputs);
-    }
-    return sim_reference(&run->operator, tree, t->ranks, run->elements, run->inputs);
+    return sim_inputs_expected(run->inputs, run->trial, outcome.algorithm);
 }
 
 static void judge(const struct run *run, struct sim_report *report)
 {
-    char *expected = NULL;
+    const char *expected = NULL;
     if (run->trial->fast) return;
     for (int r = 0; r < run->trial->ranks; r++) {
         if (has_result(run, r)) {
@@ -239,7 +226,6 @@ static void judge(const struct run *run, struct sim_report *report)
         }
         look_for_traces(run, r, report);
     }
-    free(expected);
 }
 
 static void count_rank(struct run *run, int rank, struct sim_report *report)
@@ -277,7 +263,6 @@ static void clean_up(struct run *run, bool own_states)
     free(run->again);
     free(run->counts);
     free(run->start);
-    free(run->inputs);
     free(run->input);
     free(run->output);
     free(run->memory);

@@ -56,7 +56,7 @@ static void test_runs_again(void **state)
     assert_int_equal(again, 6);
     count_repeated(16384, 0.001, 0.03, &asked, &again);
     assert_int_equal(asked, 12);
-    count_repeated(2 << 20, 0.2, 0.2, &asked, &again);
+    count_repeated(1 << 20, 0.2, 0.2, &asked, &again);
     assert_int_equal(asked, 12);
 }
 

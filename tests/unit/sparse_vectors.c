@@ -121,27 +121,6 @@ static bool is_exception(enum pattern pattern, unsigned side, uint64_t seed, uin
     }
 }
 
-void vectors_fill(const struct sparse_operator *operator, enum pattern pattern, unsigned side, uint64_t seed, size_t count,
-                  void *vector)
-{
-    uint64_t state = seed * 2 + side + 1, bits = seed ^ (side * 77 + 5);
-    unsigned char background[SPARSE_MAX_SIZE] = {0}, few[4][SPARSE_MAX_SIZE], *at = vector;
-    bool special = pattern == SPECIAL || pattern == FEW_VALUES, data[SPARSE_MAX_SIZE];
-    for (size_t b = 0; b < operator->size; b++) data[b] = vectors_is_data(operator, b);
-    if (bits == 0) bits = 1;
-    for (int i = 0; i < 4; i++) make_element(operator, true, &bits, few[i]);
-    if (seed % 3 != 0) make_element(operator, seed % 3 == 1, &bits, background);
-    for (size_t i = 0; i < count; i++, at += operator->size) {
-        if (pattern == PIECES && i % 3000 == 0) make_element(operator, i % 2, &bits, background);
-        bool exception = is_exception(pattern, side, seed, &state, i);
-        make_element(operator, special, &state, at); /* random padding for the background, too */
-        if (exception && pattern == FEW_VALUES) memcpy(at, few[unit_random(&state) % 4], operator->size);
-        if (exception) continue;
-        for (size_t b = 0; b < operator->size; b++)
-            if (data[b]) at[b] = background[b];
-    }
-}
-
 static bool within(size_t at, size_t start, size_t size)
 {
     return at >= start && at < start + size;
@@ -161,15 +140,62 @@ bool vectors_is_data(const struct sparse_operator *operator, size_t at)
     }
 }
 
-static size_t first_difference(const struct sparse_operator *operator, const void *a, const void *b, size_t count, bool data)
+/* Which bytes of an element are data; returns whether all are. */
+static bool data_of(const struct sparse_operator *operator, bool *data)
+{
+    bool all = true;
+    for (size_t b = 0; b < operator->size; b++) all &= data[b] = vectors_is_data(operator, b);
+    return all;
+}
+
+void vectors_fill(const struct sparse_operator *operator, enum pattern pattern, unsigned side, uint64_t seed, size_t count,
+                  void *vector)
+{
+    uint64_t state = seed * 2 + side + 1, bits = seed ^ (side * 77 + 5);
+    unsigned char background[SPARSE_MAX_SIZE] = {0}, few[4][SPARSE_MAX_SIZE], *at = vector;
+    bool special = pattern == SPECIAL || pattern == FEW_VALUES, data[SPARSE_MAX_SIZE];
+    const bool all = data_of(operator, data);
+    if (bits == 0) bits = 1;
+    for (int i = 0; i < 4; i++) make_element(operator, true, &bits, few[i]);
+    if (seed % 3 != 0) make_element(operator, seed % 3 == 1, &bits, background);
+    for (size_t i = 0; i < count; i++, at += operator->size) {
+        if (pattern == PIECES && i % 3000 == 0) make_element(operator, i % 2, &bits, background);
+        bool exception = is_exception(pattern, side, seed, &state, i);
+        make_element(operator, special, &state, at); /* random padding for the background, too */
+        if (exception && pattern == FEW_VALUES) memcpy(at, few[unit_random(&state) % 4], operator->size);
+        if (exception) continue;
+        for (size_t b = 0; b < operator->size && !all; b++)
+            if (data[b]) at[b] = background[b];
+        if (all) memcpy(at, background, operator->size);
+    }
+}
+
+/* Bits of two elements that differ where `mask` has ones; elements of 8 bytes and more are compared by so many. */
+static bool differs(const unsigned char *p, const unsigned char *q, const unsigned char *mask, size_t size)
+{
+    uint64_t a, b, m, differs = 0;
+    size_t i = 0;
+    for (; i + sizeof a <= size; i += sizeof a) {
+        memcpy(&a, p + i, sizeof a);
+        memcpy(&b, q + i, sizeof b);
+        memcpy(&m, mask + i, sizeof m);
+        differs |= (a ^ b) & m;
+    }
+    for (; i < size; i++) differs |= (p[i] ^ q[i]) & mask[i];
+    return differs != 0;
+}
+
+static size_t first_difference(const struct sparse_operator *operator, const void *a, const void *b, size_t count, bool wanted)
 {
     const unsigned char *p = a, *q = b;
-    if (data && memcmp(p, q, count * operator->size) == 0) return count;
-    for (size_t i = 0; i < count; i++, p += operator->size, q += operator->size) {
-        if (memcmp(p, q, operator->size) == 0) continue;
-        for (size_t b = 0; b < operator->size; b++)
-            if (p[b] != q[b] && vectors_is_data(operator, b) == data) return i;
-    }
+    bool data[SPARSE_MAX_SIZE];
+    unsigned char mask[SPARSE_MAX_SIZE];
+    const size_t size = operator->size;
+    const bool all = data_of(operator, data);
+    if (wanted ? memcmp(p, q, count * size) == 0 : all) return count;
+    for (size_t byte = 0; byte < size; byte++) mask[byte] = data[byte] == wanted ? 0xff : 0;
+    for (size_t i = 0; i < count; i++, p += size, q += size)
+        if (differs(p, q, mask, size)) return i;
     return count;
 }
 
