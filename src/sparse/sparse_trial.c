@@ -267,22 +267,40 @@ static void change(struct sparse_trial *trial, int best)
     trial->changed = trial->calls;
 }
 
+static double expected_of(const struct sparse_trial *trial, const struct sparse_contest *c, int i)
+{
+    return sparse_trial_expected(trial, i, c->cost[i]);
+}
+
 static uint32_t settles(const struct sparse_trial *trial, const struct sparse_contest *c)
 {
     static const double large = 0.125;
-    const double best = sparse_trial_expected(trial, trial->incumbent, c->cost[trial->incumbent]);
-    return c->asking > large * best ? SETTLES_SOON : trial->twice ? SETTLES_TWICE : SETTLES;
+    return c->asking > large * expected_of(trial, c, trial->incumbent) ? SETTLES_SOON : trial->twice ? SETTLES_TWICE : SETTLES;
 }
 
-/* Whether it is the former best's turn. A few calls that another program disturbed take the place of the best away from who has it, and
- * nothing would show that it is quick again: it runs at the 2nd, 4th, 8th ... call after the change, and ranks ask each other till then. Not
- * so where the best changes again and again: then it hardly matters who it is, and asking would take more. */
-static bool seen_again(const struct sparse_trial *trial, const struct sparse_contest *c, bool *open)
+/* It was the best by the formulas alone, and its first call has taken several times as long as others'. */
+static bool never_was(const struct sparse_trial *trial, const struct sparse_contest *c)
 {
-    uint32_t since = trial->calls - trial->changed;
-    if (trial->former < 0 || since > settles(trial, c) || !isfinite(c->cost[trial->former])) return false;
+    const double took = expected_of(trial, c, trial->former);
+    return trial->contender[trial->former].tried < ROUNDS && took > library_reach * expected_of(trial, c, trial->incumbent);
+}
+
+/* Whose turn it is to be seen again: the former best's, or nobody's, -1. A few calls that another program disturbed take the place of the best away from who has it, and
+ * nothing would show that it is quick again: it runs at the 2nd, 4th, 8th ... call after the change, and ranks ask each other till then. Not
+ * so where the best changes again and again: then it hardly matters who it is, and asking would take more. Who never was the best runs once more, since
+ * that call may have been disturbed, too, or the first to have memory. */
+static int seen_again(struct sparse_trial *trial, const struct sparse_contest *c, bool *open)
+{
+    const uint32_t since = trial->calls - trial->changed;
+    const int former = trial->former;
+    if (former < 0 || since > settles(trial, c) || !isfinite(c->cost[former])) return -1;
+    if (never_was(trial, c)) {
+        if (since < SETTLES_SOON) return -1;
+        trial->former = -1;
+        return former;
+    }
     *open = *open || trial->changes <= CHANGES + trial->calls / PER_CHANGE;
-    return since >= 2 && (since & (since - 1)) == 0;
+    return since >= 2 && (since & (since - 1)) == 0 ? former : -1;
 }
 
 bool sparse_trial_refuses(double asking, double predicted)
@@ -365,7 +383,8 @@ int sparse_trial_choose(struct sparse_trial *trial, const struct sparse_contest 
     if (next >= 0) return next;
     int best = best_of(trial, contest, -1);
     change(trial, best);
-    if (seen_again(trial, contest, open)) return trial->former;
+    const int again = seen_again(trial, contest, open);
+    if (again >= 0) return again;
     const int shift = after_a_shift(trial, contest, ran, best);
     if (shift >= 0) return shift;
     int merges = scout(trial, contest, best);

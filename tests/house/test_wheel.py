@@ -29,6 +29,8 @@ def run(*command, **options):
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
     """A wheel made from the tree as it stands."""
+    if os.path.isdir("/.host"):
+        pytest.skip("left to the system that the chroot is on: what pip fetches is the same")
     place = tmp_path_factory.mktemp("wheel")
     done = run("/bin/bash", os.path.join(ROOT, "tools", "wheel"), place, env=clean())
     if done.returncode == SKIPPED:

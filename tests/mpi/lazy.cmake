@@ -24,8 +24,8 @@ foreach(program lazy_mix lazy_agree lazy_revoked lazy_flags lazy_random lazy_thr
 endforeach()
 set_source_files_properties(lazy_mix.c PROPERTIES COMPILE_OPTIONS -Wno-stringop-overread) # MPI_UNWEIGHTED, to gcc 12
 
-lucid_add_mpi_test(lazy_mix PROGRAM lazy_mix ENV ${waits} ${gentle})
-lucid_add_mpi_test(lazy_mix_alone PROGRAM lazy_mix ENV ${alone} ${gentle})
+lucid_add_mpi_test(lazy_mix PROGRAM lazy_mix NP 1 3 8 ENV ${waits} ${gentle})
+lucid_add_mpi_test(lazy_mix_alone PROGRAM lazy_mix NP 1 3 8 ENV ${alone} ${gentle})
 lucid_add_mpi_test(lazy_mix_off PROGRAM lazy_mix NP 3 ENV ${lazy_path} ${gentle} LUCID_LAZY=off LUCID_TEST_LAZY=off)
 # the MCA variable comes before the variable of the environment, and that before the default
 lucid_add_mpi_test(lazy_mix_mca PROGRAM lazy_mix NP 3 ENV ${waits} ${gentle} OMPI_MCA_coll_lazy=share LUCID_LAZY=off)

@@ -21,6 +21,7 @@ fetch() {
 
 prepare() {
     local python=$1 wheel=$2 source=$3
+    [ ! -d /.host ] || skip "left to the system that the chroot is on, which has the same $wheel"
     mkdir -p "$dir"
     [ -e "$dir/fetched" ] || fetch "$python" "$wheel" >"$dir/fetch.log" 2>&1 ||
         skip "$wheel cannot be had from PyPI here: $(grep . "$dir/fetch.log" | tail -n 1)"

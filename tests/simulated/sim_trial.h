@@ -7,6 +7,13 @@
 #include "sim_reference.h"
 #include "sparse_collective.h"
 
+/* Sanitizers, and an emulated processor, take ten to twenty times as long for the same code. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(LUCID_EMULATED)
+enum { SIM_SLOWLY = 1 };
+#else
+enum { SIM_SLOWLY = 0 };
+#endif
+
 struct sim_trial {
     enum sparse_kind kind;
     int operator, ranks, root;

@@ -5,17 +5,8 @@
 #include "sim_trial.h"
 #include "unit.h"
 
-/* Where every message is a rank with every other's, a thousand ranks are a million messages: too many for the sanitizers, or an emulated processor. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(LUCID_EMULATED)
-enum { MANY_RANKS = 200, REPEATS = 8 };
-#else
-enum { MANY_RANKS = 1000, REPEATS = 24 };
-#endif
-#ifdef LUCID_EMULATED
-enum { MOST_RANKS = 300 };
-#else
-enum { MOST_RANKS = 1000 };
-#endif
+/* Where every message is a rank with every other's, a thousand ranks are a million messages. */
+enum { MANY_RANKS = SIM_SLOWLY ? 200 : 1000, MOST_RANKS = SIM_SLOWLY ? 300 : 1000, REPEATS = SIM_SLOWLY ? 8 : 24 };
 
 static const int all_ranks[] = {1, 2, 3, 4, 5, 7, 8, 16, 17, 33, 64, 100};
 
@@ -136,7 +127,7 @@ static void test_slices_on_one_node(void **state)
     for (enum sparse_algorithm a = SPARSE_REDUCE_BINOMIAL; a < SPARSE_ALGORITHMS; a++)
         for (int ranks = 2; ranks <= 7; ranks++)
             for (int in_place = 0; in_place < 2; in_place++) {
-                struct sim_trial t = sim_trial_of(a, ranks, 60013);
+                struct sim_trial t = sim_trial_of(a, ranks, SIM_SLOWLY ? 20011 : 60013);
                 if (t.kind == SPARSE_REDUCE_SCATTER) t.count /= (size_t)ranks;
                 t.in_place = in_place;
                 t.sim.seed = (uint64_t)ranks * 5 + a;

@@ -76,7 +76,7 @@ static void test_every_bit_of_the_agreement(void **state)
 static void test_damaged_agreement(void **state)
 {
     uint64_t random = 1789;
-    for (int repeat = 0; repeat < 3000; repeat++) {
+    for (int repeat = 0; repeat < (SIM_SLOWLY ? 1000 : 3000); repeat++) {
         enum sparse_algorithm any = SPARSE_REDUCE_BINOMIAL + (unsigned)(sim_random(&random) >> 33) % (SPARSE_ALGORITHMS - 1);
         struct sim_report report;
         struct sim_trial t = trial_of(any, 2 + repeat % 12, sim_random(&random) >> 48);

@@ -86,7 +86,7 @@ static void check_pile(struct pile *p, uint64_t seed, bool past)
     assert_memory_equal(p->result + AROUND + p->bytes, p->before + AROUND + p->bytes, AROUND);
 }
 
-#ifdef LUCID_SANITIZED
+#if defined(LUCID_SANITIZED) || defined(LUCID_EMULATED)
 #define SEEDS 2
 #else
 #define SEEDS 8
