@@ -114,10 +114,12 @@ static double cheapest(const struct sparse_contest *c)
 
 /* Dense forms are for a vector that is not sparse, of which the formulas cannot say whether they are better than the library's
  * routine: they wait until that has run a few times, so that a program with a few calls loses nothing by them. Where the library's routine
- * takes little, and asking half of that, they would have to run for long to win back what trying them costs. */
-static bool worth_it(const struct sparse_trial *trial, const struct sparse_contest *c)
+ * takes little, and asking half of that, they would have to run for long to win back what trying them costs; one that
+ * the formulas take for better, too, where asking takes as long. */
+static bool worth_it(const struct sparse_trial *trial, const struct sparse_contest *c, bool better)
 {
-    return trial->calls >= WAITS && sparse_trial_expected(trial, 0, c->cost[0]) > fmin(reach * c->asking, little);
+    const double asked = (better ? 1 : reach) * c->asking;
+    return trial->calls >= WAITS && sparse_trial_expected(trial, 0, c->cost[0]) > fmin(asked, little);
 }
 
 /* By the formulas not much worse than the library's routine, of which they know less, and better than in dense form: or that cannot be
@@ -132,8 +134,9 @@ static bool saves(const struct sparse_contest *c, int i)
 static bool promising(const struct sparse_trial *trial, const struct sparse_contest *c, int i, double best)
 {
     if (i == 0) return c->cost[0] <= library_reach * best || c->cost[0] < little;
-    if (i >= c->dense) return worth_it(trial, c) && c->cost[i] <= reach * fmin(best, c->cost[0]);
-    return c->cost[i] <= reach * best && (c->cost[i] * c->margin <= c->cost[0] || (worth_it(trial, c) && saves(c, i)));
+    const bool better = c->cost[i] * c->margin <= c->cost[0];
+    if (i >= c->dense) return worth_it(trial, c, better) && c->cost[i] <= reach * fmin(best, c->cost[0]);
+    return c->cost[i] <= reach * best && (better || (worth_it(trial, c, false) && saves(c, i)));
 }
 
 /* The longest and the shortest of a contender's last calls: of more than a few, but for one of each. */

@@ -282,6 +282,23 @@ static void test_never_was_the_best(void **state)
     }
 }
 
+/* Asking takes two thirds of the library's routine: a dense form is tried that the formulas take for better, and no other; none where asking takes longer. */
+static void test_dense_forms_beside_dear_asking(void **state)
+{
+    const double asking[] = {2, 4};
+    for (int dear = 0; dear < 2; dear++) {
+        const struct sparse_contest contest = {.n = 4, .dense = 2, .cost = {3, 9, 2.5, 3}, .margin = 1.1, .dense_margin = 1.1, .asking = asking[dear] * 1e-4};
+        struct sparse_contest c = contest;
+        struct sparse_trials trials = {0};
+        struct sparse_trial *trial = at(&trials, 1, 1 << 16, 1, 1);
+        for (int i = 0; i < c.n; i++) c.cost[i] *= 1e-4;
+        const double seconds[] = {3e-4, 9e-4, 2e-4, 3e-4};
+        for (int call = 0; call < 40; call++) (void)contend(&trials, trial, &c, seconds);
+        assert_int_equal(trial->incumbent, dear ? 0 : 2);
+        assert_int_equal(trial->contender[3].tried, 0);
+    }
+}
+
 /* Two that are as good as each other, in times that are not: the best changes for ever, but the ranks do not ask each other for ever. */
 static void test_nobody_is_better(void **state)
 {
@@ -333,56 +350,6 @@ static void test_trials(void **state)
     assert_int_equal(at(&trials, 1, 1 << 20, 0.01, 1)->contender[0].tried, 0); /* was not used for longest */
 }
 
-/* Samples of the same inputs differ: wherever they lie, what differs by little is one sort of call, and what is between two is the nearer
- * one's. */
-static void test_samples_differ(void **state)
-{
-    for (double density = 0.001; density < 0.5; density *= 1.1) {
-        struct sparse_trials trials = {0};
-        struct sparse_trial *trial = at(&trials, 1, 1 << 20, density, 1);
-        assert_ptr_equal(at(&trials, 1, 1 << 20, density * 0.65, 1.2), trial);
-        assert_ptr_equal(at(&trials, 1, 1 << 20, density * 1.6, 0.8), trial);
-        assert_ptr_not_equal(at(&trials, 1, 1 << 20, density, 1.5), trial);
-        assert_ptr_not_equal(at(&trials, 1, 1 << 20, density, 0.5), trial);
-        struct sparse_trial *denser = at(&trials, 1, 1 << 20, density * 4, 1);
-        assert_ptr_not_equal(denser, trial);
-        assert_ptr_equal(at(&trials, 1, 1 << 20, density * 1.7, 1), trial);
-        assert_ptr_equal(at(&trials, 1, 1 << 20, density * 2.4, 1), denser);
-    }
-    struct sparse_trials trials = {0};
-    struct sparse_trial *none = at(&trials, 1, 1 << 20, 0, 1);
-    assert_ptr_equal(at(&trials, 1, 1 << 20, 0, 1), none);
-}
-
-/* Positions of their own in each call: however samples differ, all calls are of one sort, and after a while most need not ask. */
-static void test_one_sort_of_inputs(void **state)
-{
-    const double densities[] = {0.001, 0.004, 0.0078, 0.01, 0.03};
-    for (int i = 0; i < 5; i += 1 + SIM_SLOWLY) {
-        struct sim_trial t = sim_trial_of(SPARSE_ALLREDUCE_HALVING, 4, 16384);
-        struct sparse_state **states = sim_states_create(t.ranks);
-        uint32_t unseen = 0, most = 0, calls = 0;
-        t.parameters.algorithm = SPARSE_LIBRARY;
-        t.parameters.rates.latency_network = t.sim.latency = 1e-4;
-        t.parameters.rates.bandwidth_network = t.sim.bandwidth = 125e6;
-        t.density = densities[i];
-        t.timed = t.fast = true;
-        t.library = 0.1;
-        for (t.seed = 1; t.seed <= 160; t.seed++) {
-            struct sim_report report;
-            assert_true(sim_trial_run(&t, states, &report));
-            unseen += report.done == t.ranks && report.outcome[0].agreed < 0;
-        }
-        for (const struct sparse_trial *trial = states[0]->trials.trial; trial < states[0]->trials.trial + SPARSE_TRIALS; trial++) {
-            calls += trial->calls;
-            if (trial->calls > most) most = trial->calls;
-        }
-        assert_in_range(calls - most, 0, 1); /* one in some hundred samples has twice as many or half as many as the others */
-        assert_true(unseen > 80);
-        sim_states_destroy(states, t.ranks);
-    }
-}
-
 /* Dense inputs, of which the library's routine and a dense form take about the same: who is second best is seen again in one of the calls
  * that ask, which are not more for that. */
 static void test_seen_again_in_passing(void **state)
@@ -405,19 +372,6 @@ static void test_seen_again_in_passing(void **state)
     assert_int_equal(asked, 1600 / (int)t.parameters.every);
     assert_true(others > 2);
     sim_states_destroy(states, t.ranks);
-}
-
-/* Thin inputs that overlap nowhere are as good as independent ones; denser ones are not, nor are those with the same positions. */
-static void test_sorts(void **state)
-{
-    struct sparse_estimate e = {.ranks = 4, .density = 0.25, .growth = 1.5, .grain = 1.0 / 2048};
-    assert_true(sparse_choice_sort(&e).growth > 1.4);
-    e.density = 0.01;
-    assert_true(sparse_choice_sort(&e).growth < 1.05);
-    e.growth = 0;
-    assert_true(sparse_choice_sort(&e).growth < 0.1);
-    struct sparse_estimate one = {.density = 1.0 / 2048, .grain = 1.0 / 2048}, six = {.density = 6.0 / 2048, .grain = 1.0 / 2048};
-    assert_true(sparse_choice_sort(&six).density < 1.8 * sparse_choice_sort(&one).density);
 }
 
 /* How often the first of ours, which shows how inputs overlap and takes twice as long as a dense form, runs in 1,000 calls after 100. */
@@ -479,8 +433,7 @@ static void test_dense_forms_need_no_knowledge(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_trials), cmocka_unit_test(test_nobody_is_better), cmocka_unit_test(test_samples_differ),
-        cmocka_unit_test(test_one_sort_of_inputs), cmocka_unit_test(test_sorts),
+        cmocka_unit_test(test_trials), cmocka_unit_test(test_nobody_is_better),
         cmocka_unit_test(test_seen_again_in_passing),
         cmocka_unit_test(test_disturbed), cmocka_unit_test(test_surely_quicker), cmocka_unit_test(test_few_calls_say_little),
         cmocka_unit_test(test_disturbed_later), cmocka_unit_test(test_disturbed_soon),
@@ -489,6 +442,7 @@ int main(void)
         cmocka_unit_test(test_formulas_are_doubted),
         cmocka_unit_test(test_unlearned),
         cmocka_unit_test(test_library_s_first_calls_say_little), cmocka_unit_test(test_never_was_the_best),
+        cmocka_unit_test(test_dense_forms_beside_dear_asking),
         cmocka_unit_test(test_library_is_seen_again),
         cmocka_unit_test(test_overlap_is_looked_at_again),
         cmocka_unit_test(test_classes), cmocka_unit_test(test_dense_forms_need_no_knowledge),
