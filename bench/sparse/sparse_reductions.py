@@ -297,10 +297,10 @@ default, and so what a layer that costs nothing would have in a row where nothin
 do not depend on the machine. All results were compared with the library's. Before what is timed, Lucid's routine has run 41 times (201 of vectors of up to 64 KiB), in which it
 tries who comes into question, and the others twice; up to 1 MiB on one node, all of them 81 times, in such turns. Every row has communicators of its own. Dense and short vectors have three
 times as many repetitions, on one node seven times: what makes no difference needs more of them to show it. Last column, where there are several nodes: best dense
-over coll/sparse above coll/hier, as `lucid run --all` has it: what is too short or too dense goes to coll/hier there. Processors: a hypervisor puts the two of this
-machine near each other (a cache line goes from one to the other in 25 to 50 ns) or far apart (150 to 180), for seconds to minutes each, and all that goes through
+over coll/sparse above coll/hier, as `lucid run --all` has it: what is too short or too dense goes to coll/hier there. Processors: a hypervisor may put two
+near each other (on the AMD machine a cache line goes from one to the other in 25 to 50 ns) or far apart (150 to 180), for seconds to minutes each, and all that goes through
 memory takes another time then (bench/sparse/apart.h); a row is taken, if need be again, while they stay where they are. They were waited for until they were near, and
-in the tables "apart" until they were far; beside links of 200 Mbit/s rows are taken wherever they are. Floor: all ranks read their vectors in a plain loop, and write as much as there is of a result, between two barriers, after
+in the tables "apart" until they were far; beside links of 200 Mbit/s, and where a record's notes say so, rows are taken wherever they are. Floor: all ranks read their vectors in a plain loop, and write as much as there is of a result, between two barriers, after
 the routines: what none of them can do without, whatever it does else. By hand: best dense over what a program takes that knows whose part of disjoint inputs is whose, looks whether there
 are zeros elsewhere, and calls MPI_Allgather or MPI_Iallgather instead, in the same turns (records from before it have none).
 
