@@ -288,8 +288,8 @@ static bool never_was(const struct sparse_trial *trial, const struct sparse_cont
     return trial->contender[trial->former].tried < ROUNDS && took > library_reach * expected_of(trial, c, trial->incumbent);
 }
 
-/* Whose turn it is to be seen again: the former best's, or nobody's, -1. A few calls that another program disturbed take the place of the best away from who has it, and
- * nothing would show that it is quick again: it runs at the 2nd, 4th, 8th ... call after the change, and ranks ask each other till then. Not
+/* Whose turn it is to be seen again: the former best's, or nobody's, -1. A few calls that another program disturbed take the place of the best
+ * away from who has it, and nothing would show that it is quick again: it runs at the 2nd, 4th, 8th ... call after the change, and ranks ask each other till then. Not
  * so where the best changes again and again: then it hardly matters who it is, and asking would take more. Who never was the best runs once more, since
  * that call may have been disturbed, too, or the first to have memory. */
 static int seen_again(struct sparse_trial *trial, const struct sparse_contest *c, bool *open)
