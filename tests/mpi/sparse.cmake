@@ -189,7 +189,7 @@ function(lucid_add_reduce_test NAME)
   foreach(np ${T_NP})
     set(name ${mpi}.sparse_preload_${NAME}.np${np})
     add_test(NAME ${name} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np} env LD_PRELOAD=$<TARGET_FILE:lucid> ${T_COMMAND})
-    set_tests_properties(${name} PROPERTIES LABELS "mpi;sparse" TIMEOUT 60 SKIP_RETURN_CODE 77 PROCESSORS 2
+    set_tests_properties(${name} PROPERTIES LABELS "mpi;sparse" TIMEOUT 180 SKIP_RETURN_CODE 77 PROCESSORS 2
                          ENVIRONMENT "${LUCID_MPI_TEST_ENV};LUCID_SPARSE=on;${T_ENV}")
   endforeach()
 endfunction()
