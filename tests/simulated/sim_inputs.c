@@ -21,12 +21,6 @@ struct sim_inputs {
 static struct sim_inputs kept[3];
 static uint64_t now;
 
-static void *need(void *memory)
-{
-    if (!memory) abort();
-    return memory;
-}
-
 static size_t vector_bytes(const struct sim_inputs *inputs)
 {
     return inputs->elements * inputs->operator.size;
@@ -56,7 +50,8 @@ void sim_inputs_make(const struct sim_trial *t, size_t elements, int rank, char 
 
 static void make(struct sim_inputs *inputs)
 {
-    inputs->vectors = need(malloc((size_t)inputs->trial.ranks * vector_bytes(inputs) + 1));
+    inputs->vectors = malloc((size_t)inputs->trial.ranks * vector_bytes(inputs) + 1);
+    if (!inputs->vectors) abort();
     for (int rank = 0; rank < inputs->trial.ranks; rank++)
         sim_inputs_make(&inputs->trial, inputs->elements, rank, inputs->vectors + (size_t)rank * vector_bytes(inputs));
 }

@@ -73,19 +73,12 @@ static void check_calls(struct sim_trial *t)
     sim_states_destroy(states, t->ranks);
 }
 
-/* Many ranks, which open each other's windows for long, have every fourth operator, and the ones for which order counts. */
-static bool skips(int ranks, int operator)
-{
-    enum { MANY = 8 };
-    return ranks > MANY && operator < SIM_OPERATORS - 2 && operator % 4 != ranks % 4;
-}
-
 /* Operators, counts that leave some with little or nothing, roots, in place. */
 static void test_results(void **state)
 {
     for (size_t i = 0; i < COUNT_OF(several); i++)
         for (int operator = 0; operator < SIM_OPERATORS; operator++)
-            for (int way = 0; way < 4 * STRAIGHT && !skips(several[i], operator); way++) {
+            for (int way = 0; way < 4 * STRAIGHT && !sim_leaves_out(several[i], operator); way++) {
                 const size_t count = way % 4 == 3 ? (size_t)several[i] / 2 : 700 + (size_t)(operator % 3);
                 struct sim_trial t = boards_of(algorithms[way / 4], several[i], count, operator);
                 t.in_place = way % 2;

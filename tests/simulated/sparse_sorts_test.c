@@ -5,17 +5,11 @@
 #include "sparse_state.h"
 #include "unit.h"
 
-static uint32_t shape(enum sparse_op op, enum sparse_type type, int kind, size_t bytes)
+/* Of Allreduces of 1 MiB of doubles. */
+static struct sparse_trial *at(struct sparse_trials *trials, double density, double growth)
 {
-    struct sparse_operator operator;
-    assert_true(sparse_operator_predefined(op, type, &operator));
-    return sparse_call_shape((enum sparse_kind)kind, &operator, bytes);
-}
-
-/* Of sums of doubles. */
-static struct sparse_trial *at(struct sparse_trials *trials, int kind, size_t bytes, double density, double growth)
-{
-    return sparse_trials_at(trials, shape(SPARSE_SUM, SPARSE_DOUBLE, kind, bytes), (struct sparse_sort){density, growth});
+    const struct sparse_operator sum = sim_operator(0);
+    return sparse_trials_at(trials, sparse_call_shape(SPARSE_ALLREDUCE, &sum, 1 << 20), (struct sparse_sort){density, growth});
 }
 
 /* Samples of the same inputs differ: wherever they lie, what differs by little is one sort of call, and what is between two is the nearer
@@ -24,19 +18,19 @@ static void test_samples_differ(void **state)
 {
     for (double density = 0.001; density < 0.5; density *= 1.1) {
         struct sparse_trials trials = {0};
-        struct sparse_trial *trial = at(&trials, 1, 1 << 20, density, 1);
-        assert_ptr_equal(at(&trials, 1, 1 << 20, density * 0.65, 1.2), trial);
-        assert_ptr_equal(at(&trials, 1, 1 << 20, density * 1.6, 0.8), trial);
-        assert_ptr_not_equal(at(&trials, 1, 1 << 20, density, 1.5), trial);
-        assert_ptr_not_equal(at(&trials, 1, 1 << 20, density, 0.5), trial);
-        struct sparse_trial *denser = at(&trials, 1, 1 << 20, density * 4, 1);
+        struct sparse_trial *trial = at(&trials, density, 1);
+        assert_ptr_equal(at(&trials, density * 0.65, 1.2), trial);
+        assert_ptr_equal(at(&trials, density * 1.6, 0.8), trial);
+        assert_ptr_not_equal(at(&trials, density, 1.5), trial);
+        assert_ptr_not_equal(at(&trials, density, 0.5), trial);
+        struct sparse_trial *denser = at(&trials, density * 4, 1);
         assert_ptr_not_equal(denser, trial);
-        assert_ptr_equal(at(&trials, 1, 1 << 20, density * 1.7, 1), trial);
-        assert_ptr_equal(at(&trials, 1, 1 << 20, density * 2.4, 1), denser);
+        assert_ptr_equal(at(&trials, density * 1.7, 1), trial);
+        assert_ptr_equal(at(&trials, density * 2.4, 1), denser);
     }
     struct sparse_trials trials = {0};
-    struct sparse_trial *none = at(&trials, 1, 1 << 20, 0, 1);
-    assert_ptr_equal(at(&trials, 1, 1 << 20, 0, 1), none);
+    struct sparse_trial *none = at(&trials, 0, 1);
+    assert_ptr_equal(at(&trials, 0, 1), none);
 }
 
 /* Positions of their own in each call: however samples differ, all calls are of one sort, and after a while most need not ask. */

@@ -285,15 +285,14 @@ static void test_never_was_the_best(void **state)
 /* Asking takes two thirds of the library's routine: a dense form is tried that the formulas take for better, and no other; none where asking takes longer. */
 static void test_dense_forms_beside_dear_asking(void **state)
 {
-    const double asking[] = {2, 4};
+    const double asking[] = {2e-4, 4e-4};
     for (int dear = 0; dear < 2; dear++) {
-        const struct sparse_contest contest = {.n = 4, .dense = 2, .cost = {3, 9, 2.5, 3}, .margin = 1.1, .dense_margin = 1.1, .asking = asking[dear] * 1e-4};
-        struct sparse_contest c = contest;
+        const struct sparse_contest contest = {.n = 4, .dense = 2, .cost = {3e-4, 9e-4, 2.5e-4, 3e-4}, .margin = 1.1, .dense_margin = 1.1,
+                                               .asking = asking[dear]};
         struct sparse_trials trials = {0};
         struct sparse_trial *trial = at(&trials, 1, 1 << 16, 1, 1);
-        for (int i = 0; i < c.n; i++) c.cost[i] *= 1e-4;
         const double seconds[] = {3e-4, 9e-4, 2e-4, 3e-4};
-        for (int call = 0; call < 40; call++) (void)contend(&trials, trial, &c, seconds);
+        for (int call = 0; call < 40; call++) (void)contend(&trials, trial, &contest, seconds);
         assert_int_equal(trial->incumbent, dear ? 0 : 2);
         assert_int_equal(trial->contender[3].tried, 0);
     }
