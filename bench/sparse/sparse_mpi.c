@@ -2,8 +2,8 @@
  * sparse_mpi.c: one reduction by several routines in turns, on communicators that differ in nothing but the routine.
  *
  * sparse_mpi OUT.csv NODES REPEATS CALL TYPE BYTES PATTERN DENSITY [CALL TYPE BYTES PATTERN DENSITY ...]
- *   CALL: reduce, allreduce, reduce_scatter_block, scan, exscan, or one of the first three with an i in front (and waited for);
- *   TYPE: int, double; BYTES: of the whole vector
+ *   CALL: reduce, allreduce, reduce_scatter_block, scan, exscan, or one of the first three with an i in front (and waited for), or with
+ *   _init behind it (a persistent one, started and waited for); TYPE: int, double; BYTES: of the whole vector
  *   PATTERN: random, same, disjoint, clustered, power, dense, changing
  * A row of OUT.csv is one repetition: the slowest rank's seconds; on one node, from 1 MiB on, also of what nobody can do without
  * ("floor"). Every routine runs once more with a session around it, which counts what all ranks send, and what of it goes to other nodes
@@ -15,6 +15,9 @@
 #define _GNU_SOURCE
 #include <lucid.h>
 #include <mpi.h>
+#if __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,7 +34,7 @@ static int rank, size, nodes;
 /* The routines. `several`: the preference of components where there are several nodes. `algorithm`: of coll/tuned, for reduce,
  * allreduce, reduce_scatter_block. "gather": what a program does that knows whose part of disjoint inputs is
  * whose, and looks whether that is so: no reduction. */
-enum { ROUTINES = 8, CALLS = 8, TUNED = 3, ALLREDUCE = 1, IALLREDUCE = 6 };
+enum { ROUTINES = 8, CALLS = 11, TUNED = 3, ALLREDUCE = 1, IALLREDUCE = 6, PERSISTENT = 8 };
 static const struct routine {
     const char *name, *sparse;
     bool on_one;
@@ -48,7 +51,7 @@ static const struct routine {
     {"gather", "off", true, "^hier", {0, 0, 0}},
 };
 static const char *const calls[CALLS] = {"reduce", "allreduce", "reduce_scatter_block", "scan", "exscan", "ireduce", "iallreduce",
-                                         "ireduce_scatter_block"};
+                                         "ireduce_scatter_block", "reduce_init", "allreduce_init", "reduce_scatter_block_init"};
 
 struct job {
     int call;
@@ -120,10 +123,53 @@ static void fill(struct job *job, int round)
     }
 }
 
+/* A job's persistent calls: one on each communicator. */
+static struct { MPI_Comm comm; MPI_Request request; } made[ROUTINES];
+static int there;
+
+static void make(const struct job *job, MPI_Comm comm, MPI_Request *request)
+{
+#if defined(BENCH_PERSISTENT)
+#define GLUE(a, b) a##b
+#define NAMED(prefix, name) GLUE(prefix, name)
+    int count = (int)job->count;
+    MPI_Info none = MPI_INFO_NULL;
+    switch (job->call - PERSISTENT) {
+    case 0: NAMED(BENCH_PERSISTENT, Reduce_init)(job->in, job->out, count, job->type, MPI_SUM, 0, comm, none, request); break;
+    case 1: NAMED(BENCH_PERSISTENT, Allreduce_init)(job->in, job->out, count, job->type, MPI_SUM, comm, none, request); break;
+    default: NAMED(BENCH_PERSISTENT, Reduce_scatter_block_init)(job->in, job->out, count / size, job->type, MPI_SUM, comm, none, request);
+    }
+#else
+    if (rank == 0) fprintf(stderr, "sparse_mpi: this MPI has no persistent collectives\n");
+    MPI_Abort(MPI_COMM_WORLD, 2);
+#endif
+}
+
+static void start(const struct job *job, MPI_Comm comm)
+{
+    int k = 0;
+    while (k < there && made[k].comm != comm) k++;
+    if (k == there) {
+        made[there++].comm = comm;
+        make(job, comm, &made[k].request);
+    }
+    MPI_Start(&made[k].request);
+    MPI_Wait(&made[k].request, MPI_STATUS_IGNORE);
+}
+
+static void free_made(void)
+{
+    while (there > 0) MPI_Request_free(&made[--there].request);
+}
+
 static void reduce(const struct job *job, MPI_Comm comm)
 {
     MPI_Request request = MPI_REQUEST_NULL;
     int count = (int)job->count;
+    if (job->call >= PERSISTENT) {
+        start(job, comm);
+        return;
+    }
     switch (job->call) {
     case 0: MPI_Reduce(job->in, job->out, count, job->type, MPI_SUM, 0, comm); break;
     case ALLREDUCE: MPI_Allreduce(job->in, job->out, count, job->type, MPI_SUM, comm); break;
@@ -250,8 +296,8 @@ static size_t result_bytes(const struct job *job)
 {
     const size_t all = job->count * job->width;
     switch (job->call) {
-    case 2: case 7: return all / (size_t)size;
-    case 0: case 5: return rank == 0 ? all : 0;
+    case 2: case 7: case 10: return all / (size_t)size;
+    case 0: case 5: case 8: return rank == 0 ? all : 0;
     case 4: return rank > 0 ? all : 0;
     default: return all;
     }
@@ -372,6 +418,7 @@ static void measure_anew(struct job *job, lucid_session_t session, int repeats, 
     wait_for_processors();
     for (int r = 0; r < ROUTINES; r++) comms[r] = has(job, &routines[r]) ? communicator(&routines[r]) : MPI_COMM_NULL;
     measure(job, comms, session, repeats, out);
+    free_made();
     for (int r = 0; r < ROUTINES; r++)
         if (comms[r] != MPI_COMM_NULL) MPI_Comm_free(&comms[r]);
 }

@@ -18,6 +18,7 @@ import sparse_record
 
 CALLS = ("reduce", "allreduce", "reduce_scatter_block")
 OTHERS = ("scan", "exscan", "ireduce", "iallreduce", "ireduce_scatter_block")
+PERSISTENT = ("reduce_init", "allreduce_init", "reduce_scatter_block_init")
 PATTERNS = (("random", 0.0001), ("random", 0.001), ("random", 0.01), ("random", 0.1), ("random", 0.5), ("same", 0.01), ("disjoint", 0), ("clustered", 0.01),
             ("power", 0.01), ("changing", 0.01), ("dense", 1))
 DENSE = ("library", "rabenseifner", "han", "twin")
@@ -46,6 +47,9 @@ def experiments(quick):
     yield "one-node-4-apart", 4, 1, None, 10, jobs([MIB, 16 * MIB], few)
     yield "one-node-8-apart", 8, 1, None, 10, jobs([MIB], few) + [(call, "int", 64 * MIB, "random", 0.01) for call in CALLS]
     yield "one-node-4-others", 4, 1, None, 8, jobs([8 * KIB, 64 * KIB, MIB, 16 * MIB], few, calls=OTHERS)
+    yield "one-node-4-persistent", 4, 1, None, 8, jobs([64 * KIB, MIB], few, calls=PERSISTENT)
+    yield "one-node-8-persistent", 8, 1, None, 8, jobs([64 * KIB, MIB], few, calls=PERSISTENT)
+    yield "lab-4x1-1gbit-persistent", 4, 4, "1gbit", 10, jobs([64 * KIB, MIB], few, calls=PERSISTENT)
     yield "lab-4x1-1gbit-others", 4, 4, "1gbit", 10, jobs([64 * KIB, MIB], few, calls=OTHERS)
     yield "lab-4x1-1gbit", 4, 4, "1gbit", 7, jobs([64 * KIB, MIB, 8 * MIB], few)
     yield "lab-4x2-1gbit", 8, 4, "1gbit", 7, jobs([64 * KIB, MIB, 8 * MIB], few) + jobs([MIB], few, "int")
