@@ -30,6 +30,7 @@ struct lucid_pending {
     struct lucid_pending *next;
     /* Persistent ones. */
     bool persistent;
+    struct sparse_series *series; /* NULL: it is not persistent */
     const struct sparse_parameters *parameters; /* as all processes had them when the call was made */
     MPI_Comm home;  /* of `request`: of this process alone */
     int completion; /* tag of the message that completes it */

@@ -5,7 +5,7 @@
  * When the reduction is complete the message is sent.
  *
  * The library's own persistent request is made, too, by the program's call: it runs what is dense. MPI lets every process start
- * those of a communicator in an order of its own, so that nobody has to find out in any order who runs them.
+ * those of a communicator in an order of its own, so that nobody has to find out in any order who runs them: each has its own.
  */
 #include "reduce_pending.h"
 
@@ -120,7 +120,8 @@ bool lucid_reduce_persist(const struct lucid_reduction *reduction, MPI_Request *
         return false;
     }
     struct lucid_pending *p = lucid_pending_make(reduction, own, &operator);
-    if (!p || !enlist(p)) {
+    if (p) p->series = sparse_series_create();
+    if (!p || !p->series || !enlist(p)) {
         if (p) lucid_pending_release(p);
         return refuse(reduction, request, rc);
     }

@@ -105,7 +105,7 @@ static void with_lucid(struct replay *replay)
     if (status == SPARSE_FAILED) replay->failed = true;
     if (status != SPARSE_NOT_OURS) return;
     library(replay);
-    if (outcome.left) sparse_state_passed(own->state, &own->parameters, 0);
+    if (outcome.left) sparse_state_passed(own->state, NULL, &own->parameters, 0);
 }
 
 static void run_once(struct replay *replay, int round)

@@ -19,6 +19,7 @@ static _Thread_local bool stepping;
 
 void lucid_pending_release(struct lucid_pending *p)
 {
+    sparse_series_destroy(p->series);
     free(p->counts);
     free(p->plain);
     free(p);
@@ -74,7 +75,7 @@ static bool fail(struct lucid_pending *p, int rc)
 /* The library has run it, or could not. */
 static void end_below(struct lucid_pending *p)
 {
-    if (p->ticket > 0) sparse_state_passed(p->own->state, &p->own->parameters, p->ticket);
+    if (p->ticket > 0) sparse_state_passed(p->own->state, p->series, &p->own->parameters, p->ticket);
     p->ticket = 0;
 }
 
@@ -115,7 +116,8 @@ static bool begin(struct lucid_pending *p)
     int first = p->persistent ? LUCID_REDUCE_FIRST_PERSISTENT : LUCID_REDUCE_FIRST;
     int tag = first + (int)(p->turn % LUCID_REDUCE_CALLS) * SPARSE_TAGS;
     lucid_reduce_describe(&p->reduction, p->own, p->counts, &p->operator, tag, &call);
-    call.order = p->persistent ? SPARSE_UNORDERED : SPARSE_IN_TURN;
+    call.order = SPARSE_IN_TURN;
+    call.series = p->series;
     if (p->persistent) call.parameters = p->parameters;
     p->stage = LUCID_AGREEING;
     return take(p, sparse_collective_create(&call, &p->run));

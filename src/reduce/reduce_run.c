@@ -135,7 +135,7 @@ void lucid_reduce_left(void)
     if (!own) return;
     passed_on = NULL;
     pthread_mutex_lock(&own->lock);
-    sparse_state_passed(own->state, &own->parameters, 0);
+    sparse_state_passed(own->state, NULL, &own->parameters, 0);
     pthread_mutex_unlock(&own->lock);
 }
 

@@ -58,6 +58,16 @@ void sparse_state_destroy(struct sparse_state *state)
     free(state);
 }
 
+struct sparse_series *sparse_series_create(void)
+{
+    return calloc(1, sizeof(struct sparse_series));
+}
+
+void sparse_series_destroy(struct sparse_series *series)
+{
+    free(series);
+}
+
 static void *take_memory(const struct sparse_parameters *parameters, size_t bytes)
 {
     return parameters->allocate ? parameters->allocate(parameters->memory_context, bytes) : malloc(bytes);
@@ -145,10 +155,9 @@ static struct sparse_windows *windows_of(const struct sparse_collective *c)
 static bool take_turn(struct sparse_collective *c)
 {
     if (c->call.order != SPARSE_IN_TURN || !c->parameters.clock) return false;
-    struct sparse_turns *turns = sparse_state_turns(c->call.state, &c->parameters);
-    if (!turns) return true;
-    const bool busy = turns->running > 0;
-    c->ticket = sparse_turns_begin(turns);
+    struct sparse_turns *turns = sparse_call_turns(&c->call, &c->parameters);
+    bool busy = true;
+    if (turns) c->ticket = sparse_turn_begin(&c->call, turns, &busy);
     return busy;
 }
 
@@ -165,8 +174,7 @@ static struct sparse_share share_of(const struct sparse_collective *c)
 static struct sparse_times last_times(const struct sparse_collective *c)
 {
     const struct sparse_state *state = c->call.state;
-    const struct sparse_turns *turns = state->turns.memory;
-    if (c->ticket > 0) return turns->trials.times;
+    if (c->ticket > 0) return sparse_call_turns(&c->call, &c->parameters)->trials.times;
     return c->timed ? state->trials.times : (struct sparse_times){0};
 }
 
@@ -177,9 +185,10 @@ static void begin_asking(struct sparse_collective *c)
     c->rehearses = c->timed && sparse_trials_rehearse(&call->state->trials);
     bool room = make_room(c); /* new only now and then, and then it takes long: not what asking takes */
     const bool busy = take_turn(c);
-    c->unseen = call->state->unseen_turn;
-    if (call->order == SPARSE_IN_TURN) call->state->unseen_turn = false;
-    if (call->order != SPARSE_UNORDERED) call->state->ahead[call->order] = 0;
+    struct sparse_line *line = sparse_call_line(call);
+    c->unseen = line->unseen;
+    line->unseen = false;
+    line->ahead = 0;
     if (c->timed) c->came = c->parameters.clock();
     c->prepared = -c->came;
     struct sparse_share share = share_of(c);
@@ -205,7 +214,7 @@ static void begin_unasked(struct sparse_collective *c, const struct sparse_answe
         trials->outside = c->left = true;
         return;
     }
-    c->lanes.confirms = sparse_state_runs_ahead(c->call.state, c->call.order, c->elements * c->call.operator.size);
+    c->lanes.confirms = sparse_line_runs_ahead(sparse_call_line(&c->call), c->elements * c->call.operator.size);
     (void)take_turn(c);
     if (make_room(c)) return;
     c->record.error = SPARSE_NO_MEMORY;
@@ -218,7 +227,7 @@ enum sparse_status sparse_collective_create(const struct sparse_call *call, stru
     const struct sparse_answer known = sparse_unasked(call, elements);
     *collective = NULL;
     if (known.algorithm == SPARSE_LIBRARY && !known.repeats) {
-        if (call->order == SPARSE_IN_TURN) call->state->unseen_turn = true;
+        sparse_call_line(call)->unseen = true;
         return SPARSE_NOT_OURS;
     }
     struct sparse_collective *c = make_handle(call);
@@ -253,7 +262,7 @@ static struct sparse_trials *learn_times(struct sparse_collective *c, const stru
     const struct sparse_terms *terms = &c->agreement.terms;
     const struct sparse_times last = sparse_unasked_times(state, terms, estimate);
     if (c->ticket > 0) {
-        struct sparse_turns *turns = state->turns.memory;
+        struct sparse_turns *turns = sparse_call_turns(&c->call, &c->parameters);
         c->timed = sparse_turns_learn(turns, terms->flags & SPARSE_BUSY, c->unseen, last);
         if (c->timed) turns->timed = c->ticket;
         return &turns->trials;
@@ -376,7 +385,7 @@ static void begin_ring(struct sparse_collective *c)
 
 static void end_turn(struct sparse_collective *c, double now)
 {
-    if (c->ticket > 0) sparse_turns_end(c->call.state->turns.memory, c->ticket, now);
+    if (c->ticket > 0) sparse_turn_end(c->call.state, c->call.series, c->ticket, now);
     c->ticket = 0;
 }
 

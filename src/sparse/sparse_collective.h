@@ -56,7 +56,8 @@ enum sparse_kind { SPARSE_REDUCE, SPARSE_ALLREDUCE, SPARSE_REDUCE_SCATTER, SPARS
  * count in the back-off, for all ranks know what became of those that came before. */
 enum sparse_order {
     SPARSE_IN_ORDER,  /* with all others that are, such as blocking ones; each is created when the ones before it are decided */
-    SPARSE_IN_TURN,   /* with all others that are: nonblocking ones, between which and blocking ones there is no order */
+    SPARSE_IN_TURN,   /* with all others that are: nonblocking ones, between which and blocking ones there is no order. The starts of one
+                       * persistent call: with each other */
     SPARSE_UNORDERED, /* with none: it does not count, and is always looked at */
 };
 
@@ -70,10 +71,16 @@ struct sparse_collective;
 struct sparse_state *sparse_state_create(void); /* NULL: no memory; run without Lucid */
 void sparse_state_destroy(struct sparse_state *state);
 
+/* What one persistent call has learned: its starts come one behind the other, while those of several have no order. As large as some ten
+ * KiB; lives as long as the call, and no longer than the state; created and destroyed without messages. */
+struct sparse_series;
+struct sparse_series *sparse_series_create(void); /* NULL: no memory; the call fails, alone: others count its starts */
+void sparse_series_destroy(struct sparse_series *series);
+
 /* The library's own routine has run a call of which the outcome said `left`, and this ticket. Until it has run a blocking one, calls on the
  * state are taken for that routine's own (a Reduce_scatter may be a Reduce and a Scatter) and are not timed; nor are calls in turn
- * beside one in turn. */
-void sparse_state_passed(struct sparse_state *state, const struct sparse_parameters *parameters, unsigned ticket);
+ * beside one in turn. `series`: of a persistent call, or NULL. */
+void sparse_state_passed(struct sparse_state *state, struct sparse_series *series, const struct sparse_parameters *parameters, unsigned ticket);
 
 /* The next blocking call (SPARSE_IN_ORDER), or the next one in turn (SPARSE_IN_TURN), all others of which are decided, differs in nothing but its
  * vectors from the last one, which create left to the library's routine: whether create would leave it, too, without a message. It
@@ -97,6 +104,7 @@ struct sparse_call {
     /* tag .. tag + SPARSE_TAGS - 1 belong to this call until all ranks are done: unfinished collectives of one transport differ */
     int tag;
     struct sparse_state *state;
+    struct sparse_series *series;    /* SPARSE_IN_TURN: of a persistent call; NULL: it is none */
     const struct sparse_parameters *parameters; /* read during create only; the same values on all ranks */
     /* The call may be handed to the library's own routine after messages were exchanged, i.e. step may return SPARSE_NOT_OURS.
      * False where the ranks learn it at different moments relative to their other collectives and so would start the library's
@@ -105,7 +113,8 @@ struct sparse_call {
     bool may_pass_on;
     enum sparse_order order; /* the same on all ranks */
     /* SPARSE_IN_TURN: how many of those come before this one, and how many of them are decided, which the caller counts. It is decided in
-     * its turn, and created in it, too, or before where sparse_collective_looks() allows that. */
+     * its turn, and created in it, too, or before where sparse_collective_looks() allows that. NULL: at once (a persistent call: the start
+     * before is complete). */
     unsigned turn;
     const unsigned *decided;
     /* What is known of the library's routine, by which a call that is not timed is chosen. The same on all ranks. */

@@ -178,7 +178,7 @@ static void gather_shares(const struct sparse_plan *plan, size_t slices, struct 
     const int size = call->transport->size;
     lane->gathering = sparse_shares_gathering(&call->parameters->rates, size, plan->elements * call->operator.size, slices);
     const bool direct = lane->gathering == SPARSE_GATHER_DIRECTLY && size <= SPARSE_SHARES_DIRECT && slices > 1 && lane->past;
-    if (call->order == SPARSE_UNORDERED || call->parameters->keep < SPARSE_WINDOW_BYTES) return;
+    if (call->order == SPARSE_UNORDERED || call->series || call->parameters->keep < SPARSE_WINDOW_BYTES) return;
     lane->words = slices == 1 && has_words(plan, lane);
     if (lane->words) lane->windows = &call->state->boards;
     else if (direct) lane->windows = &call->state->windows[call->order];

@@ -203,25 +203,60 @@ static void free_turns(void *context, void *memory)
     free(memory);
 }
 
-bool sparse_state_runs_ahead(struct sparse_state *state, enum sparse_order order, size_t bytes)
+bool sparse_line_runs_ahead(struct sparse_line *line, size_t bytes)
 {
     static const size_t most = (size_t)1 << 20;
-    size_t *ahead = &state->ahead[order];
-    *ahead = bytes < most - *ahead ? *ahead + bytes : 0;
-    return *ahead == 0;
+    line->ahead = bytes < most - line->ahead ? line->ahead + bytes : 0;
+    return line->ahead == 0;
 }
 
-struct sparse_turns *sparse_state_turns(struct sparse_state *state, const struct sparse_parameters *parameters)
+static struct sparse_turns *turns_of(struct sparse_state *state, struct sparse_series *series)
 {
-    struct sparse_scratch *turns = &state->turns;
+    return series ? &series->turns : state->turns.memory;
+}
+
+struct sparse_turns *sparse_call_turns(const struct sparse_call *call, const struct sparse_parameters *parameters)
+{
+    struct sparse_scratch *turns = &call->state->turns;
     const size_t bytes = sizeof(struct sparse_turns);
-    if (turns->memory) return turns->memory;
+    if (call->series || turns->memory) return turns_of(call->state, call->series);
     const bool own = parameters->allocate == NULL;
     turns->memory = own ? malloc(bytes) : parameters->allocate(parameters->memory_context, bytes);
     if (!turns->memory) return NULL;
     turns->release = own ? free_turns : parameters->release;
     turns->context = parameters->memory_context;
     return memset(turns->memory, 0, bytes);
+}
+
+/* Calls that do not stand in the line: of a series all others in turn, of those in turn the starts of persistent ones. */
+static unsigned others_begun(const struct sparse_state *state, const struct sparse_series *series)
+{
+    const struct sparse_turns *turns = state->turns.memory;
+    return state->starts + (series && turns ? turns->tickets : 0);
+}
+
+unsigned sparse_turn_begin(const struct sparse_call *call, struct sparse_turns *turns, bool *busy)
+{
+    struct sparse_state *state = call->state;
+    struct sparse_line *line = sparse_call_line(call);
+    const struct sparse_turns *in_turn = state->turns.memory;
+    *busy = line->joined || state->started > 0 || (in_turn && in_turn->running > 0);
+    line->joined = false;
+    if (call->series) {
+        state->starts++;
+        state->started++;
+    }
+    line->others = others_begun(state, call->series);
+    return sparse_turns_begin(turns);
+}
+
+void sparse_turn_end(struct sparse_state *state, struct sparse_series *series, unsigned ticket, double now)
+{
+    struct sparse_turns *turns = turns_of(state, series);
+    struct sparse_line *line = series ? &series->line : &state->line[SPARSE_IN_TURN];
+    if (ticket == turns->timed && line->others != others_begun(state, series)) line->joined = true;
+    if (series) state->started--;
+    sparse_turns_end(turns, ticket, now);
 }
 
 void sparse_state_return(struct sparse_state *state, const struct sparse_parameters *parameters, void *memory, size_t bytes)

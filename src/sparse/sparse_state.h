@@ -35,6 +35,21 @@ struct sparse_class {
     } answer;          /* what runs in those */
 };
 
+/* Calls one behind the other: all of a state in one order, or the starts of a persistent call. */
+struct sparse_line {
+    bool unseen;     /* the last one in turn was the library's routine's without a look: nobody knows when it ends */
+    bool joined;     /* calls that do not stand in this line began beside the one that was timed */
+    unsigned others; /* how many of those had begun when the last one did */
+    size_t ahead;    /* bytes of vectors since ranks last waited for each other */
+};
+
+/* Apart from the lines' `joined` and `others`, and what is a rank's own in a class and in turns, the same on all ranks. */
+struct sparse_series {
+    struct sparse_class class;
+    struct sparse_turns turns;
+    struct sparse_line line;
+};
+
 struct sparse_scratch {
     void *memory;
     size_t bytes;
@@ -50,7 +65,7 @@ struct sparse_state {
     } classes[SPARSE_UNORDERED + 1]; /* by enum sparse_order */
     struct sparse_trials trials;     /* of blocking calls */
     struct sparse_scratch turns;     /* struct sparse_turns, from the first call in turn on */
-    bool unseen_turn;                /* the last call in turn was the library's routine's without a look: nobody knows when it ends */
+    unsigned starts, started;        /* of persistent calls, at this rank: that there were; that are under way */
     struct sparse_scratch scratch;
     struct sparse_unseen {
         struct sparse_class *class;
@@ -63,7 +78,7 @@ struct sparse_state {
         double grain;                /* struct sparse_estimate */
         bool due;                    /* that is the next one */
     } repeat;
-    size_t ahead[SPARSE_UNORDERED]; /* bytes of vectors since ranks last waited for each other, by enum sparse_order */
+    struct sparse_line line[SPARSE_UNORDERED + 1]; /* by enum sparse_order */
     struct sparse_windows windows[SPARSE_UNORDERED]; /* from the first call on that gathers long shares, by enum sparse_order */
     struct sparse_windows boards;   /* ... that gathers short ones, or goes straight (sparse_boards.h), of blocking calls: with words */
     bool large; /* there has been a call for large pages */
@@ -118,12 +133,23 @@ void *sparse_state_borrow(struct sparse_state *state, const struct sparse_parame
 /* All that the state keeps. */
 void sparse_state_give_back(struct sparse_state *state);
 
+/* Where a call stands. */
+static inline struct sparse_line *sparse_call_line(const struct sparse_call *call)
+{
+    return call->series ? &call->series->line : &call->state->line[call->order];
+}
+
 /* A call begins in which ranks do not ask each other. Whether they are to wait for each other at its end: where all messages go one way a rank
  * could be any number of calls ahead of others, whose memory would fill with what it has sent. The same on all ranks, of calls in one order. */
-bool sparse_state_runs_ahead(struct sparse_state *state, enum sparse_order order, size_t bytes);
+bool sparse_line_runs_ahead(struct sparse_line *line, size_t bytes);
 
-/* The state's, or new; NULL: no memory. */
-struct sparse_turns *sparse_state_turns(struct sparse_state *state, const struct sparse_parameters *parameters);
+/* Of a call in turn: the series', the state's, or new ones of that; NULL: no memory. */
+struct sparse_turns *sparse_call_turns(const struct sparse_call *call, const struct sparse_parameters *parameters);
+
+/* A call in turn begins. Returns its ticket. `busy`: another one is under way here, or was beside the one before when that was timed. */
+unsigned sparse_turn_begin(const struct sparse_call *call, struct sparse_turns *turns, bool *busy);
+/* See sparse_turns_end(). */
+void sparse_turn_end(struct sparse_state *state, struct sparse_series *series, unsigned ticket, double now);
 
 void sparse_state_return(struct sparse_state *state, const struct sparse_parameters *parameters, void *memory, size_t bytes);
 

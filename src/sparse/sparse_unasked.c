@@ -11,13 +11,13 @@ bool sparse_state_passes(struct sparse_state *state, enum sparse_order order, co
     struct sparse_class *class = state->unseen[order].class;
     const bool there = class && class->shape == state->unseen[order].shape;
     const bool passes = there && sparse_class_passes(&state->classes[order], class, parameters);
-    if (passes && order == SPARSE_IN_TURN) state->unseen_turn = true;
+    if (passes && order == SPARSE_IN_TURN) state->line[SPARSE_IN_TURN].unseen = true;
     return passes;
 }
 
-void sparse_state_passed(struct sparse_state *state, const struct sparse_parameters *parameters, unsigned ticket)
+void sparse_state_passed(struct sparse_state *state, struct sparse_series *series, const struct sparse_parameters *parameters, unsigned ticket)
 {
-    if (ticket > 0) sparse_turns_end(state->turns.memory, ticket, parameters->clock());
+    if (ticket > 0) sparse_turn_end(state, series, ticket, parameters->clock());
     else if (state->trials.outside) sparse_trials_end(&state->trials, parameters->clock());
 }
 
@@ -37,7 +37,10 @@ static uint32_t shape_of(const struct sparse_call *call, size_t elements)
 
 struct sparse_class *sparse_call_class(const struct sparse_call *call, size_t elements)
 {
-    return sparse_class_at(&call->state->classes[call->order], shape_of(call, elements));
+    const uint32_t shape = shape_of(call, elements);
+    if (!call->series) return sparse_class_at(&call->state->classes[call->order], shape);
+    call->series->class.shape = shape;
+    return &call->series->class;
 }
 
 /* Whether it counts in the back-off. In turn that depends on nothing that may differ between the ranks. */
@@ -105,7 +108,7 @@ static bool repeats(const struct sparse_call *call, struct sparse_class *class)
 /* Calls like it, one behind the other. */
 static bool has_successors(const struct sparse_call *call)
 {
-    return call->blocking ? call->order == SPARSE_IN_ORDER : call->order == SPARSE_IN_TURN;
+    return call->blocking ? call->order == SPARSE_IN_ORDER : call->order == SPARSE_IN_TURN && !call->series;
 }
 
 struct sparse_answer sparse_unasked(const struct sparse_call *call, size_t elements)

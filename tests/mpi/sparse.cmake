@@ -256,7 +256,7 @@ endif()
 # Many nonblocking calls of coll/sparse at once.
 add_executable(sparse_turns sparse_turns.c)
 target_include_directories(sparse_turns PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
-target_compile_definitions(sparse_turns PRIVATE _GNU_SOURCE)
+target_compile_definitions(sparse_turns PRIVATE ${pmpi_definitions} _GNU_SOURCE)
 target_link_libraries(sparse_turns PRIVATE MPI::MPI_C)
 
 # lucid_add_sparse_turns_test(NAME NP "2 3" ENV A=B ...)

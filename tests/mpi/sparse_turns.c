@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * sparse_turns.c: nonblocking reductions of coll/sparse, of which many are under way at once and are made progress with at moments that are
- * each process's own: the results are right, and the processes look at the same calls, which are few where all are dense.
+ * each process's own: the results are right, and the processes look at the same calls, which are few where all are dense. So of the
+ * starts of persistent ones, whatever order they come in.
  *
  * SPARSE_THREADS=odd: processes of odd rank have MPI_THREAD_MULTIPLE, and may pass nothing on; nor may the others.
  */
 #include <mpi.h>
+#if __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
 #include <unistd.h>
 
 #include "api_check.h"
@@ -183,6 +187,46 @@ static void again(void)
     MPI_Comm_free(&comm);
 }
 
+#if defined(TEST_PERSISTENT)
+#define GLUE(a, b) a##b
+#define NAMED(prefix, name) GLUE(prefix, name)
+
+/* Two calls of one shape, which every process starts in another order, by turns one behind the other and beside each other: dense, then sparse. */
+static void persistent(void)
+{
+    enum { CALLS = 2, STARTS = 80 };
+    static double given[CALLS][ELEMENTS];
+    MPI_Request requests[CALLS];
+    MPI_Comm comm = duplicate();
+    for (int i = 0; i < CALLS; i++)
+        NAMED(TEST_PERSISTENT, Allreduce_init)(given[i], out[i], ELEMENTS, MPI_DOUBLE, MPI_SUM, comm, MPI_INFO_NULL, &requests[i]);
+    for (int sparse = 0; sparse < 2; sparse++) {
+        const long long before = looked(), saved = figure("coll_sparse_bytes_saved");
+        for (int round = 0; round < STARTS; round++) {
+            for (int i = 0; i < CALLS; i++) memcpy(given[i], in[sparse], sizeof given[i]);
+            for (int i = 0; i < CALLS; i++) {
+                const int call = (i + rank + round) % CALLS;
+                for (int k = 0; k < ELEMENTS; k++) out[call][k] = -1;
+                MPI_Start(&requests[call]);
+                if (rank % 2) usleep(100);
+            }
+            MPI_Waitall(CALLS, requests, MPI_STATUSES_IGNORE);
+            for (int i = 0; i < CALLS; i++) look_at(0, sparse, out[i]);
+        }
+        const long long looks = looked() - before;
+        if (stays) CHECK_EQUAL(looks, CALLS * STARTS);
+        else if (!sparse) CHECK(looks >= CALLS * PATIENCE && looks < CALLS * STARTS);
+        else CHECK(figure("coll_sparse_bytes_saved") > saved);
+    }
+    for (int i = 0; i < CALLS; i++) MPI_Request_free(&requests[i]);
+    MPI_Comm_free(&comm);
+}
+#else
+static void persistent(void)
+{
+}
+#endif
+
 int main(int argc, char **argv)
 {
     const char *threads = getenv("SPARSE_THREADS"), *number = getenv("OMPI_COMM_WORLD_RANK");
@@ -205,6 +249,7 @@ int main(int argc, char **argv)
     dense(4, AT_ONCE);
     mixed();
     again();
+    persistent();
     const int failed = check_outcome();
     MPI_T_pvar_session_free(&session);
     MPI_T_finalize();

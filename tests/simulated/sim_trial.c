@@ -130,13 +130,18 @@ static double rank_clock(void)
     return now.since + sim_count(now.sim, now.rank)->clock + now.outside;
 }
 
+static struct sparse_series *series_of(const struct run *run, int rank)
+{
+    return run->trial->series ? run->trial->series[rank] : NULL;
+}
+
 static void create(struct run *run, int rank)
 {
     const struct sim_trial *t = run->trial;
     struct sparse_call call = {
         .kind = t->kind, .input = run->input[rank], .output = run->output[rank], .count = t->count,
         .counts = t->irregular ? run->counts : NULL, .operator = run->operator, .root = t->root,
-        .transport = sim_transport(run->sim, rank), .tag = TAG, .state = run->states[rank], .parameters = &run->parameters[rank],
+        .transport = sim_transport(run->sim, rank), .tag = TAG, .state = run->states[rank], .series = series_of(run, rank), .parameters = &run->parameters[rank],
         .may_pass_on = t->may_pass_on && t->stays != rank + 1, .order = t->order, .library = t->known, .blocking = t->timed && t->order == SPARSE_IN_ORDER};
     run->memory[rank] = t->without_memory == rank + 1 ? t->memory_after : 1000000;
     run->parameters[rank] = t->parameters;
@@ -278,7 +283,7 @@ static void run_the_library_s(struct run *run)
         if (run->collective[r]) sparse_collective_outcome(run->collective[r], &outcome);
         if (!outcome.left) continue;
         goes_on(run, r, run->trial->library);
-        sparse_state_passed(run->states[r], &run->parameters[r], outcome.ticket);
+        sparse_state_passed(run->states[r], series_of(run, r), &run->parameters[r], outcome.ticket);
     }
 }
 

@@ -21,6 +21,7 @@ struct sim_trial {
     bool irregular;    /* REDUCE_SCATTER: shares of any length */
     bool in_place, may_pass_on;
     enum sparse_order order;
+    struct sparse_series **series; /* the ranks', of a persistent call; NULL: it is none */
     struct sparse_library known;
     int stays;         /* this rank (from 1; 0: none) may not pass it on */
     enum sim_pattern pattern;

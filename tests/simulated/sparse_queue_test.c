@@ -48,7 +48,7 @@ static void take(struct queue *q, int rank, unsigned i)
     struct call *call = &q->calls[rank][i];
     struct sparse_outcome outcome;
     if (call->left > 0 && sim_random(&q->random) >> 62 == 0) {
-        sparse_state_passed(q->states[rank], &q->parameters, call->left);
+        sparse_state_passed(q->states[rank], NULL, &q->parameters, call->left);
         call->left = 0;
     }
     if (call->turned || i != q->decided[rank]) return;

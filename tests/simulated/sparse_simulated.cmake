@@ -12,6 +12,7 @@ lucid_add_sparse_simulation(sparse_learning_test ${simulated}/sparse_learning_te
 lucid_add_sparse_simulation(sparse_again_test ${simulated}/sparse_again_test.c)
 lucid_add_sparse_simulation(sparse_turns_test ${simulated}/sparse_turns_test.c)
 lucid_add_sparse_simulation(sparse_queue_test ${simulated}/sparse_queue_test.c)
+lucid_add_sparse_simulation(sparse_series_test ${simulated}/sparse_series_test.c)
 lucid_add_sparse_simulation(sparse_trial_test ${simulated}/sparse_trial_test.c)
 lucid_add_sparse_simulation(sparse_sorts_test ${simulated}/sparse_sorts_test.c)
 lucid_add_sparse_simulation(sparse_repeated_test ${simulated}/sparse_repeated_test.c)

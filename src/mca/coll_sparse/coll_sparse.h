@@ -134,7 +134,8 @@ int coll_sparse_passed(coll_sparse_module_t *module, int rc);
 enum { COLL_SPARSE_BELOW_TAGS = 1 };
 void coll_sparse_below_look(coll_sparse_module_t *module);
 struct sparse_library coll_sparse_below_known(const coll_sparse_module_t *module, enum sparse_kind kind, size_t bytes);
-int coll_sparse_below_start(coll_sparse_module_t *module, const struct coll_sparse_call *call, int tag, ompi_request_t **request);
+/* Starts it, or, if it lasts, makes a request that can be started again and again. */
+int coll_sparse_below_make(coll_sparse_module_t *module, const struct coll_sparse_call *call, bool lasts, int tag, ompi_request_t **request);
 int coll_sparse_below_now(coll_sparse_module_t *module, const struct coll_sparse_call *call, ompi_request_t **request);
 
 /* Begins (nonblocking) or prepares (persistent) a call; the same results. Takes the counts over if it is not passed on. */

@@ -33,37 +33,40 @@ struct sparse_library coll_sparse_below_known(const coll_sparse_module_t *module
     return (struct sparse_library){.fresh = buffer >= ALWAYS_NEW ? buffer : 0, .at_root = scatter};
 }
 
-#define START(api, ...) (module->libnbc->coll_##api(__VA_ARGS__, request, module->libnbc))
+/* One that is started at once, or one that is yet to be. */
+#define MAKE(api, ...)                                                                                      \
+    (lasts ? module->libnbc->coll_##api##_init(__VA_ARGS__, MPI_INFO_NULL, request, module->libnbc) \
+           : module->libnbc->coll_i##api(__VA_ARGS__, request, module->libnbc))
 
-/* Libnbc reads the counts while it starts. */
-static int start_scatter(coll_sparse_module_t *module, const struct coll_sparse_call *c, ompi_request_t **request)
+/* Libnbc reads the counts meanwhile. */
+static int make_scatter(coll_sparse_module_t *module, const struct coll_sparse_call *c, bool lasts, ompi_request_t **request)
 {
     int *room = malloc((size_t)module->size * sizeof *room);
     if (!room) return OMPI_ERR_OUT_OF_RESOURCE;
-    int rc = START(ireduce_scatter, c->input, c->output, lucid_ompi_counts_of(c->counts, room, module->size), c->type, c->op, module->comm);
+    int rc = MAKE(reduce_scatter, c->input, c->output, lucid_ompi_counts_of(c->counts, room, module->size), c->type, c->op, module->comm);
     free(room);
     return rc;
 }
 
-static int start(coll_sparse_module_t *module, const struct coll_sparse_call *c, ompi_request_t **request)
+static int make(coll_sparse_module_t *module, const struct coll_sparse_call *c, bool lasts, ompi_request_t **request)
 {
     const lucid_ompi_count_t n = (lucid_ompi_count_t)c->count;
     switch (c->kind) {
-    case SPARSE_REDUCE: return START(ireduce, c->input, c->output, n, c->type, c->op, c->root, module->comm);
-    case SPARSE_ALLREDUCE: return START(iallreduce, c->input, c->output, n, c->type, c->op, module->comm);
-    case SPARSE_SCAN: return START(iscan, c->input, c->output, n, c->type, c->op, module->comm);
-    case SPARSE_EXSCAN: return START(iexscan, c->input, c->output, n, c->type, c->op, module->comm);
+    case SPARSE_REDUCE: return MAKE(reduce, c->input, c->output, n, c->type, c->op, c->root, module->comm);
+    case SPARSE_ALLREDUCE: return MAKE(allreduce, c->input, c->output, n, c->type, c->op, module->comm);
+    case SPARSE_SCAN: return MAKE(scan, c->input, c->output, n, c->type, c->op, module->comm);
+    case SPARSE_EXSCAN: return MAKE(exscan, c->input, c->output, n, c->type, c->op, module->comm);
     default: break;
     }
-    if (c->counts) return start_scatter(module, c, request);
-    return START(ireduce_scatter_block, c->input, c->output, n, c->type, c->op, module->comm);
+    if (c->counts) return make_scatter(module, c, lasts, request);
+    return MAKE(reduce_scatter_block, c->input, c->output, n, c->type, c->op, module->comm);
 }
 
-int coll_sparse_below_start(coll_sparse_module_t *module, const struct coll_sparse_call *call, int tag, ompi_request_t **request)
+int coll_sparse_below_make(coll_sparse_module_t *module, const struct coll_sparse_call *call, bool lasts, int tag, ompi_request_t **request)
 {
     const int32_t next = module->comm->c_nbc_tag;
     module->comm->c_nbc_tag = tag;
-    int rc = start(module, call, request);
+    int rc = make(module, call, lasts, request);
     module->comm->c_nbc_tag = next;
     return rc;
 }
@@ -72,5 +75,5 @@ int coll_sparse_below_start(coll_sparse_module_t *module, const struct coll_spar
 int coll_sparse_below_now(coll_sparse_module_t *module, const struct coll_sparse_call *call, ompi_request_t **request)
 {
     coll_sparse_count_passed();
-    return start(module, call, request);
+    return make(module, call, false, request);
 }

@@ -23,6 +23,8 @@ typedef struct coll_sparse_request_t {
     enum sparse_status status;        /* what the core has said of it */
     int below_tag;
     ompi_request_t *below;            /* while it runs the call */
+    ompi_request_t *lasting;          /* ... a persistent one, of a call that it has run several times; NULL: none yet */
+    unsigned passed;                  /* starts of a persistent call that it has run */
     unsigned ticket;                  /* ... of which the core is to know the end; 0: it is not */
     struct coll_sparse_request_t *next;
 } coll_sparse_request_t;
@@ -50,14 +52,14 @@ static bool below_done(coll_sparse_request_t *request)
     opal_atomic_rmb();
     request->super.super.req_status.MPI_ERROR = below->req_status.MPI_ERROR;
     request->below = NULL;
-    if (below != &ompi_request_empty) ompi_request_free(&below);
+    if (below != &ompi_request_empty && below != request->lasting) ompi_request_free(&below);
     return true;
 }
 
 /* The module below has run it, or could not. */
 static void end_below(coll_sparse_request_t *request)
 {
-    if (request->ticket > 0) sparse_state_passed(request->module->state, request->call.parameters, request->ticket);
+    if (request->ticket > 0) sparse_state_passed(request->module->state, request->call.series, request->call.parameters, request->ticket);
     request->ticket = 0;
 }
 
@@ -79,6 +81,21 @@ static int outcome_of(coll_sparse_request_t *request, enum sparse_status status)
     return rc == COLL_SPARSE_PASS_TIMED ? COLL_SPARSE_PASS : rc;
 }
 
+/* Libnbc's persistent request spares it what a start costs beyond its messages, but leaves its buffer behind when it is freed (4.1 to 6.0), as
+ * it does where a program has it: not for a call that is started a few times. */
+static int pass_on(coll_sparse_request_t *request)
+{
+    enum { SEVERAL = 8 };
+    coll_sparse_module_t *module = request->module;
+    const bool lasts = request->call.series && ++request->passed > SEVERAL;
+    int rc = OMPI_SUCCESS;
+    if (!lasts) return coll_sparse_below_make(module, &request->mpi_call, false, request->below_tag, &request->below);
+    if (!request->lasting) rc = coll_sparse_below_make(module, &request->mpi_call, true, request->below_tag, &request->lasting);
+    if (rc == OMPI_SUCCESS) rc = request->lasting->req_start(1, &request->lasting);
+    if (rc == OMPI_SUCCESS) request->below = request->lasting;
+    return rc;
+}
+
 static void end_turn(coll_sparse_request_t *request, enum sparse_status status)
 {
     bool decided = status != SPARSE_PENDING || (request->run && sparse_collective_decided(request->run));
@@ -93,7 +110,7 @@ static bool take(coll_sparse_request_t *request, enum sparse_status status)
     if (status == SPARSE_PENDING) return false;
     int rc = outcome_of(request, status);
     if (rc == COLL_SPARSE_PASS) {
-        rc = coll_sparse_below_start(request->module, &request->mpi_call, request->below_tag, &request->below);
+        rc = pass_on(request);
         if (rc == OMPI_SUCCESS) return false;
         end_below(request);
     }
@@ -171,16 +188,6 @@ static int progress(void)
     return completed;
 }
 
-/* One call of sparse_collective_create, under the module's lock. */
-static enum sparse_status create(coll_sparse_request_t *request)
-{
-    coll_sparse_module_t *module = request->module;
-    pthread_mutex_lock(&module->lock);
-    enum sparse_status status = sparse_collective_create(&request->call, &request->run);
-    pthread_mutex_unlock(&module->lock);
-    return status;
-}
-
 static void launch(coll_sparse_request_t *request)
 {
     request->super.super.req_state = OMPI_REQUEST_ACTIVE;
@@ -188,13 +195,25 @@ static void launch(coll_sparse_request_t *request)
     enlist(request, request);
 }
 
+/* The module below runs it at once where that is known without asking. */
+static int start(coll_sparse_request_t *request)
+{
+    coll_sparse_module_t *module = request->module;
+    pthread_mutex_lock(&module->lock);
+    const enum sparse_status status = sparse_collective_create(&request->call, &request->run);
+    const bool failed = status != SPARSE_PENDING && take(request, status);
+    pthread_mutex_unlock(&module->lock);
+    if (failed) return request->super.super.req_status.MPI_ERROR;
+    request->super.super.req_complete = REQUEST_PENDING;
+    launch(request);
+    return OMPI_SUCCESS;
+}
+
 static int request_start(size_t count, ompi_request_t **requests)
 {
     for (size_t i = 0; i < count; i++) {
-        coll_sparse_request_t *request = (coll_sparse_request_t *)requests[i];
-        if (create(request) != SPARSE_PENDING) return OMPI_ERR_OUT_OF_RESOURCE;
-        request->super.super.req_complete = REQUEST_PENDING;
-        launch(request);
+        int rc = start((coll_sparse_request_t *)requests[i]);
+        if (rc != OMPI_SUCCESS) return rc;
     }
     return OMPI_SUCCESS;
 }
@@ -223,7 +242,9 @@ static void dispose(coll_sparse_request_t *request)
 {
     OMPI_REQUEST_FINI(&request->super.super);
     ompi_communicator_t *comm = request->module->comm;
+    if (request->lasting) ompi_request_free(&request->lasting);
     let_go(&request->mpi_call);
+    sparse_series_destroy(request->call.series);
     free(request->counts);
     OBJ_RELEASE(request->module);
     OBJ_RELEASE(request);
@@ -248,7 +269,8 @@ static void request_construct(coll_sparse_request_t *request)
     request->super.super.req_cancel = request_cancel;
     request->run = NULL;
     request->counts = NULL;
-    request->below = NULL;
+    request->below = request->lasting = NULL;
+    request->passed = 0;
     request->ticket = 0;
     request->in_turn = request->created = false;
     request->status = SPARSE_PENDING;
@@ -346,7 +368,19 @@ static int begin(coll_sparse_request_t *request, ompi_request_t **handle)
     return OMPI_SUCCESS;
 }
 
-/* Whether a persistent call is the core's is decided once, by a run that is thrown away before its first message. */
+/* A run that is thrown away before its first message. */
+static enum sparse_status try(coll_sparse_request_t *request)
+{
+    coll_sparse_module_t *module = request->module;
+    pthread_mutex_lock(&module->lock);
+    enum sparse_status status = sparse_collective_create(&request->call, &request->run);
+    sparse_collective_destroy(request->run);
+    pthread_mutex_unlock(&module->lock);
+    request->run = NULL;
+    return status;
+}
+
+/* Whether a persistent call is the core's is decided once, before it has learned anything. */
 static int prepare(coll_sparse_request_t *request, ompi_request_t **handle)
 {
     coll_sparse_module_t *module = request->module;
@@ -354,15 +388,13 @@ static int prepare(coll_sparse_request_t *request, ompi_request_t **handle)
     request->call.may_pass_on = module->libnbc && !several_threads();
     request->call.tag = tag_of(module, true);
     request->below_tag = ompi_coll_base_nbc_reserve_tags(module->comm, COLL_SPARSE_BELOW_TAGS);
-    enum sparse_status status = create(request);
+    enum sparse_status status = try(request);
+    if (status == SPARSE_PENDING && !(request->call.series = sparse_series_create())) status = SPARSE_FAILED;
     if (status != SPARSE_PENDING) {
         dispose(request);
         return status == SPARSE_NOT_OURS ? COLL_SPARSE_PASS : OMPI_ERR_OUT_OF_RESOURCE;
     }
-    pthread_mutex_lock(&module->lock);
-    sparse_collective_destroy(request->run);
-    pthread_mutex_unlock(&module->lock);
-    request->run = NULL;
+    request->call.order = SPARSE_IN_TURN;
     request->counts = request->mpi_call.counts;
     register_progress();
     *handle = &request->super.super;

@@ -67,7 +67,7 @@ int coll_sparse_passed(coll_sparse_module_t *module, int rc)
 {
     pthread_mutex_lock(&module->lock);
     if (module->brief.since > 0) sparse_short_end(&module->brief, module->parameters.clock());
-    else sparse_state_passed(module->state, &module->parameters, 0);
+    else sparse_state_passed(module->state, NULL, &module->parameters, 0);
     pthread_mutex_unlock(&module->lock);
     return rc;
 }
