@@ -139,6 +139,9 @@ LUCID_INTERNAL void lucid_reduce_again_unseen(const struct lucid_reduction *redu
 LUCID_INTERNAL void lucid_reduce_again_forget(void);
 /* That a call is too short for its communicator, whatever its vectors are. */
 LUCID_INTERNAL void lucid_reduce_again_short(const struct lucid_reduction *reduction, const struct sparse_operator *operator);
+/* The same of a call that is not blocking, and whether one is too short as the last one was. */
+LUCID_INTERNAL void lucid_reduce_again_begun(const struct lucid_reduction *reduction, const struct sparse_operator *operator);
+LUCID_INTERNAL bool lucid_reduce_begun_again(const struct lucid_reduction *reduction);
 
 /* What becomes of a blocking call of so many bytes, by its length (reduce_short.c): it is the library's; and timed, so that
  * lucid_reduce_short_left() is to follow; it is to be looked at. Collective in some calls, which are the same at all processes. */

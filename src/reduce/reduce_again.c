@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * reduce_again.c: a blocking call that is as the thread's last one was, told from it in a few steps: what is left to the library should
+ * reduce_again.c: a call that is as the thread's last one was, told from it in a few steps: what is left to the library should
  * not take longer for having been looked at.
  *
  * Nothing is remembered of operators and datatypes that a program makes, whose handles may be other ones' the next time; of a
@@ -16,7 +16,8 @@ static _Thread_local struct {
     bool some;
 } pair;
 
-static _Thread_local struct {
+/* The last blocking one; the last other one, if it was too short. */
+static _Thread_local struct last {
     bool some, brief;              /* brief: too short for that communicator, whatever else */
     struct lucid_reduce_comm *own;
     unsigned age, number;
@@ -25,7 +26,7 @@ static _Thread_local struct {
     MPI_Op op;
     MPI_Count count;
     enum sparse_kind kind;
-} unseen;
+} unseen, begun;
 
 static _Atomic unsigned age; /* how many communicators have been forgotten */
 
@@ -43,30 +44,31 @@ void lucid_reduce_again_pair(const struct lucid_reduction *reduction, const stru
     pair.some = true;
 }
 
-static void remember(const struct lucid_reduction *reduction, const struct sparse_operator *operator)
+static void remember(struct last *last, const struct lucid_reduction *reduction, const struct sparse_operator *operator)
 {
-    unseen.some = operator->op != SPARSE_USER && !reduction->counts && !reduction->counts_c;
-    unseen.age = atomic_load_explicit(&age, memory_order_relaxed);
-    unseen.comm = reduction->comm;
-    unseen.type = reduction->type;
-    unseen.op = reduction->op;
-    unseen.count = reduction->count;
-    unseen.kind = reduction->kind;
+    *last = (struct last){
+        .some = operator->op != SPARSE_USER && !reduction->counts && !reduction->counts_c,
+        .age = atomic_load_explicit(&age, memory_order_relaxed), .comm = reduction->comm, .type = reduction->type, .op = reduction->op,
+        .count = reduction->count, .kind = reduction->kind};
 }
 
 void lucid_reduce_again_unseen(const struct lucid_reduction *reduction, const struct sparse_operator *operator,
                                struct lucid_reduce_comm *own)
 {
-    remember(reduction, operator);
-    unseen.brief = false;
+    remember(&unseen, reduction, operator);
     unseen.own = own;
     unseen.number = own->asked;
 }
 
 void lucid_reduce_again_short(const struct lucid_reduction *reduction, const struct sparse_operator *operator)
 {
-    remember(reduction, operator);
+    remember(&unseen, reduction, operator);
     unseen.brief = true;
+}
+
+void lucid_reduce_again_begun(const struct lucid_reduction *reduction, const struct sparse_operator *operator)
+{
+    remember(&begun, reduction, operator);
 }
 
 static bool is_short(const struct lucid_reduction *reduction)
@@ -76,11 +78,11 @@ static bool is_short(const struct lucid_reduction *reduction)
     return reduction->count >= 0 && count < most && count * pair.size < most;
 }
 
-static bool same(const struct lucid_reduction *reduction)
+static bool same(const struct last *last, const struct lucid_reduction *reduction)
 {
-    return unseen.some && reduction->comm == unseen.comm && reduction->count == unseen.count && reduction->type == unseen.type &&
-           reduction->op == unseen.op && reduction->kind == unseen.kind && !reduction->counts && !reduction->counts_c &&
-           unseen.age == atomic_load_explicit(&age, memory_order_relaxed);
+    return last->some && reduction->comm == last->comm && reduction->count == last->count && reduction->type == last->type &&
+           reduction->op == last->op && reduction->kind == last->kind && !reduction->counts && !reduction->counts_c &&
+           last->age == atomic_load_explicit(&age, memory_order_relaxed);
 }
 
 /* Nonblocking calls before it have their turn first, and no other thread has come in between. */
@@ -94,5 +96,10 @@ static bool passes(struct lucid_reduce_comm *own)
 
 bool lucid_reduce_again(const struct lucid_reduction *reduction)
 {
-    return is_short(reduction) || (same(reduction) && (unseen.brief || passes(unseen.own)));
+    return is_short(reduction) || (same(&unseen, reduction) && (unseen.brief || passes(unseen.own)));
+}
+
+bool lucid_reduce_begun_again(const struct lucid_reduction *reduction)
+{
+    return is_short(reduction) || same(&begun, reduction);
 }

@@ -179,7 +179,12 @@ bool lucid_reduce_is_ours(const struct lucid_reduction *reduction, struct lucid_
                           size_t *elements, bool blocking)
 {
     int rank, size;
-    if (is_tiny(reduction) || !is_intra(reduction->comm, &rank, &size)) return false;
+    if (is_tiny(reduction)) return false;
+    if (!blocking && mode() == ON && lucid_reduce_begun_again(reduction)) {
+        passed++;
+        return false;
+    }
+    if (!is_intra(reduction->comm, &rank, &size)) return false;
     if (!lucid_reduce_is_valid(reduction, rank, size, elements)) return false;
     bool known = lucid_reduce_operator(reduction->op, reduction->type, user, operator);
     if (known) lucid_reduce_again_pair(reduction, operator);
@@ -191,6 +196,7 @@ bool lucid_reduce_is_ours(const struct lucid_reduction *reduction, struct lucid_
     if (known && (lucid_params()->sparse_always || reaches(*elements, operator->size, sparse_short_least(lucid_params())))) {
         if (blocking || lucid_reduce_long(reduction->comm, *elements * operator->size)) return true;
     }
+    if (known && !blocking) lucid_reduce_again_begun(reduction, operator);
     passed++;
     return false;
 }

@@ -91,6 +91,7 @@ static void settle(MPI_Comm comm, struct brief *own)
     if (!reducing) return;
     (void)sparse_short_settle(&own->times, &reducing->transport, 0, &surroundings, &reducing->parameters);
     own->bytes = reducing->parameters.short_bytes;
+    lucid_reduce_again_forget(); /* calls that were too short may not be any more */
 }
 
 enum lucid_reduce_brief lucid_reduce_short(MPI_Comm comm, size_t bytes)

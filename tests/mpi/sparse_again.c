@@ -142,6 +142,34 @@ static void test_short_and_other_operators(void)
     }
 }
 
+/* Nonblocking ones that are too short, until blocking ones of their length have shown that it is worth a look, and again on a communicator
+ * that has the same handle. What is too short coll/sparse does not count. */
+static void test_short_nonblocking(void)
+{
+    enum { FIRST = 20, SHORT = 5000 }; /* 16 of them are timed before the length is settled */
+    const uint64_t before = counted();
+    uint64_t made = 0;
+    for (int round = 0; round < 2; round++) {
+        MPI_Comm comm;
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        for (int call = 0; call < 4 * FIRST; call++) {
+            MPI_Request request;
+            memset(out, 0, sizeof out);
+            MPI_Iallreduce(in, out, SHORT, call % 9 == 8 ? MPI_UNSIGNED : MPI_INT, MPI_SUM, comm, &request);
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+            CHECK_EQUAL(out[SHORT - 1], size * SHORT);
+            made += size > 1;
+            if (call < FIRST || call >= 2 * FIRST) continue;
+            MPI_Allreduce(in, out, SHORT, MPI_INT, MPI_SUM, comm);
+            CHECK_EQUAL(out[SHORT - 1], size * SHORT);
+            made += size > 1;
+        }
+        MPI_Comm_free(&comm);
+    }
+    if (counted == by_preload) CHECK_EQUAL(counted() - before, made);
+    calls += counted() - before;
+}
+
 static void test_scatters(void)
 {
     int share = ELEMENTS / size;
@@ -167,6 +195,7 @@ int main(int argc, char **argv)
     test_names();
     test_communicators();
     test_short_and_other_operators();
+    test_short_nonblocking();
     test_scatters();
     CHECK_EQUAL(counted() - before, calls);
     const int failed = check_outcome();
