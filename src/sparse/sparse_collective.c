@@ -58,16 +58,6 @@ void sparse_state_destroy(struct sparse_state *state)
     free(state);
 }
 
-struct sparse_series *sparse_series_create(void)
-{
-    return calloc(1, sizeof(struct sparse_series));
-}
-
-void sparse_series_destroy(struct sparse_series *series)
-{
-    free(series);
-}
-
 static void *take_memory(const struct sparse_parameters *parameters, size_t bytes)
 {
     return parameters->allocate ? parameters->allocate(parameters->memory_context, bytes) : malloc(bytes);
@@ -132,7 +122,8 @@ static uint32_t flags_of(const struct sparse_collective *c, bool room, bool busy
 {
     const int stays = c->call.may_pass_on ? 0 : SPARSE_STAYS, stale = sparse_class_stale(c->class) ? SPARSE_STALE : 0;
     const int words = c->call.state->boards.all ? 0 : SPARSE_WORDLESS;
-    return (uint32_t)((room ? 0 : SPARSE_CANNOT) | stays | stale | words | (busy ? SPARSE_BUSY : 0) | (alone ? 0 : SPARSE_SPREAD));
+    const int asks = c->call.may_pass_on || c->call.may_leave ? 0 : SPARSE_ASKS;
+    return (uint32_t)((room ? 0 : SPARSE_CANNOT) | stays | asks | stale | words | (busy ? SPARSE_BUSY : 0) | (alone ? 0 : SPARSE_SPREAD));
 }
 
 static int per_node(const struct sparse_collective *c)
@@ -317,6 +308,16 @@ static struct sparse_answer answer_of(const struct sparse_collective *c)
     return answer;
 }
 
+/* The same of a call that had to stay here: by the formulas, for the library's routine has not been tried. */
+static struct sparse_answer answer_for_others(const struct sparse_collective *c, const struct sparse_estimate *estimate)
+{
+    const struct sparse_choice choice = sparse_choose(c->call.kind, true, estimate, &c->parameters, NULL);
+    const bool leaves = c->call.order == SPARSE_IN_TURN && !(c->agreement.terms.flags & SPARSE_ASKS);
+    const bool plain = choice.algorithm == SPARSE_LIBRARY || choice.dense;
+    if (!leaves || !plain || !sparse_trial_refuses(c->asking, choice.predicted)) return sparse_ask;
+    return (struct sparse_answer){.grounds = 1, .algorithm = choice.algorithm, .dense = choice.dense};
+}
+
 /* Another one runs once, to be seen again or to show how inputs overlap, in the place of what calls run without a look: the next look will
  * tell. */
 static bool stands_in(const struct sparse_collective *c)
@@ -349,7 +350,7 @@ static bool decide(struct sparse_collective *c)
     if (c->call.order == SPARSE_IN_ORDER && !(terms->flags & SPARSE_WORDLESS)) c->call.state->boards.agreed = true;
     choose(c, may_pass_on, &estimate);
     const bool lasts = may_pass_on || c->call.order == SPARSE_IN_TURN;
-    if (lasts && !stands_in(c)) sparse_class_answer(c->class, may_pass_on ? answer_of(c) : sparse_ask);
+    if (lasts && !(may_pass_on && stands_in(c))) sparse_class_answer(c->class, may_pass_on ? answer_of(c) : answer_for_others(c, &estimate));
     if (may_pass_on && repeats(c)) sparse_unasked_repeat(&c->call, c->class, &c->choice, estimate.grain);
     return c->choice.algorithm != SPARSE_LIBRARY;
 }

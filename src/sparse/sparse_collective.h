@@ -111,6 +111,9 @@ struct sparse_call {
      * routines in different orders: those run here in dense form instead. SPARSE_IN_ORDER: the same on all ranks, and with false
      * create decides by size, kind and operator only. Else it may differ: one rank that may not keeps a call here that was looked at. */
     bool may_pass_on;
+    /* SPARSE_IN_TURN: create may leave later calls to the library's own routine without a message all the same. One rank that may neither has
+     * all calls looked at. */
+    bool may_leave;
     enum sparse_order order; /* the same on all ranks */
     /* SPARSE_IN_TURN: how many of those come before this one, and how many of them are decided, which the caller counts. It is decided in
      * its turn, and created in it, too, or before where sparse_collective_looks() allows that. NULL: at once (a persistent call: the start
@@ -132,7 +135,8 @@ struct sparse_call {
  * *collective is NULL unless SPARSE_PENDING. */
 enum sparse_status sparse_collective_create(const struct sparse_call *call, struct sparse_collective **collective);
 
-/* SPARSE_IN_TURN: whether the call, the next to be created, will be looked at whatever is found out about so many that come before it. */
+/* SPARSE_IN_TURN: whether the call, the next to be created, will be looked at whatever is found out about so many that come before it (beside
+ * those of which this rank has said that it may neither pass them on nor leave later ones). */
 bool sparse_collective_looks(const struct sparse_call *call, unsigned undecided);
 
 /* Goes on as far as it can. SPARSE_PENDING: call again, after the transport has made progress. */

@@ -203,6 +203,16 @@ static void free_turns(void *context, void *memory)
     free(memory);
 }
 
+struct sparse_series *sparse_series_create(void)
+{
+    return calloc(1, sizeof(struct sparse_series));
+}
+
+void sparse_series_destroy(struct sparse_series *series)
+{
+    free(series);
+}
+
 bool sparse_line_runs_ahead(struct sparse_line *line, size_t bytes)
 {
     static const size_t most = (size_t)1 << 20;

@@ -142,7 +142,7 @@ static void create(struct run *run, int rank)
         .kind = t->kind, .input = run->input[rank], .output = run->output[rank], .count = t->count,
         .counts = t->irregular ? run->counts : NULL, .operator = run->operator, .root = t->root,
         .transport = sim_transport(run->sim, rank), .tag = TAG, .state = run->states[rank], .series = series_of(run, rank), .parameters = &run->parameters[rank],
-        .may_pass_on = t->may_pass_on && t->stays != rank + 1, .order = t->order, .library = t->known, .blocking = t->timed && t->order == SPARSE_IN_ORDER};
+        .may_pass_on = t->may_pass_on && t->stays != rank + 1, .may_leave = t->leaves, .order = t->order, .library = t->known, .blocking = t->timed && t->order == SPARSE_IN_ORDER};
     run->memory[rank] = t->without_memory == rank + 1 ? t->memory_after : 1000000;
     run->parameters[rank] = t->parameters;
     run->parameters[rank].allocate = limited_allocate;

@@ -24,6 +24,7 @@ struct sim_trial {
     struct sparse_series **series; /* the ranks', of a persistent call; NULL: it is none */
     struct sparse_library known;
     int stays;         /* this rank (from 1; 0: none) may not pass it on */
+    bool leaves;       /* ... but leave it to the library's routine without a message */
     enum sim_pattern pattern;
     double density;
     uint64_t seed;     /* of the vectors */

@@ -30,6 +30,7 @@ struct queue {
     unsigned created[RANKS], decided[RANKS];
     int sort[CALLS];
     uint64_t random;
+    bool stays; /* a rank may pass nothing on that was looked at */
     unsigned early;
 };
 
@@ -80,7 +81,7 @@ static bool create(struct queue *q, int rank)
     struct sparse_call call = {
         .kind = SPARSE_ALLREDUCE, .input = q->input[sort] + (size_t)rank * bytes, .count = sorts[sort].count, .operator = q->operator,
         .transport = sim_transport(q->sim, rank), .tag = 10 * (int)(i + 1), .state = q->states[rank], .parameters = &q->parameters,
-        .may_pass_on = true, .order = SPARSE_IN_TURN, .turn = i, .decided = &q->decided[rank]};
+        .may_pass_on = !(q->stays && rank == 2), .may_leave = true, .order = SPARSE_IN_TURN, .turn = i, .decided = &q->decided[rank]};
     if (comes_alone(q, i) && i > 0 && !over(&q->calls[rank][i - 1])) return false;
     if (before > 0 && !sparse_collective_looks(&call, before)) return false;
     own->early = before > 0;
@@ -119,6 +120,7 @@ static void set_up(struct queue *q, uint64_t seed, int ranks)
     q->parameters.short_bytes = 1;
     q->parameters.rates.ranks_per_node = seed % 2 ? ranks : 1;
     q->parameters.clock = seed % 4 < 2 ? clock_of_any : NULL;
+    q->stays = seed % 5 == 0;
     for (int r = 0; r < q->ranks; r++) q->states[r] = sparse_state_create();
     for (int s = 0; s < SORTS; s++) {
         const size_t bytes = sorts[s].count * q->operator.size;

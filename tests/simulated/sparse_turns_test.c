@@ -80,6 +80,27 @@ static void test_one_stays(void **state)
     sim_states_destroy(states, RANKS);
 }
 
+/* Nor one that it may leave without a message: those that were looked at stay, and the others go. */
+static void test_one_stays_and_leaves(void **state)
+{
+    struct sim_trial t = trial_of(SPARSE_IN_TURN, SIM_DENSE, 1);
+    struct sparse_state **states = sim_states_create(RANKS);
+    unsigned looked = 0;
+    t.stays = 3;
+    t.leaves = true;
+    for (unsigned i = 0; i < CALLS; i++) {
+        struct sim_report report = run(&t, states);
+        assert_int_equal(report.messages > 0 ? report.done : report.not_ours, RANKS);
+        looked += report.messages > 0;
+    }
+    assert_int_equal(looked, expected(&t.parameters, CALLS));
+    t.pattern = SIM_RANDOM;
+    t.density = 0.001;
+    for (unsigned i = 0; i < t.parameters.every; i++) (void)run(&t, states);
+    assert_int_equal(looked_at(&t, states, CALLS), CALLS); /* who would run those is not known */
+    sim_states_destroy(states, RANKS);
+}
+
 /* It begins to when the others pass calls on unseen: so does it, until the next one that is looked at. */
 static void test_one_begins_to_stay(void **state)
 {
@@ -263,7 +284,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_orders_count_by_themselves), cmocka_unit_test(test_turns_look_again),
-        cmocka_unit_test(test_one_stays), cmocka_unit_test(test_one_begins_to_stay),
+        cmocka_unit_test(test_one_stays), cmocka_unit_test(test_one_stays_and_leaves), cmocka_unit_test(test_one_begins_to_stay),
         cmocka_unit_test(test_what_is_known_of_the_library), cmocka_unit_test(test_overlap_is_found_out),
         cmocka_unit_test(test_one_at_a_time_is_timed), cmocka_unit_test(test_no_memory_for_times),
         cmocka_unit_test(test_several_at_a_time_are_not),

@@ -58,6 +58,9 @@ typedef struct coll_sparse_module_t {
     mca_coll_base_module_t *libnbc;      /* starts nonblocking calls late (coll_sparse_below.c), or NULL */
     int tags;                            /* the lowest of nonblocking calls' tags; 0: none yet */
     unsigned begun;                      /* nonblocking calls */
+    atomic_uint left_behind;             /* requests of libnbc's that were made for one call and not started, and whose buffers it has lost */
+    bool asks;                           /* that is too many: all calls from that turn on, ... */
+    unsigned asks_from;                  /* ... are to be looked at */
     unsigned turns, created, turn;       /* those that take turns, that are created, and decided, under `lock` */
     bool measured;                       /* parameters.rates are this machine's; at all processes or at none */
     pthread_mutex_t lock;                /* of `state` */
@@ -134,7 +137,7 @@ int coll_sparse_passed(coll_sparse_module_t *module, int rc);
 enum { COLL_SPARSE_BELOW_TAGS = 1 };
 void coll_sparse_below_look(coll_sparse_module_t *module);
 struct sparse_library coll_sparse_below_known(const coll_sparse_module_t *module, enum sparse_kind kind, size_t bytes);
-/* Starts it, or, if it lasts, makes a request that can be started again and again. */
+/* Starts it, or, if it lasts, makes a request that can be started again and again. `tag`: 0: the communicator's next. */
 int coll_sparse_below_make(coll_sparse_module_t *module, const struct coll_sparse_call *call, bool lasts, int tag, ompi_request_t **request);
 int coll_sparse_below_now(coll_sparse_module_t *module, const struct coll_sparse_call *call, ompi_request_t **request);
 

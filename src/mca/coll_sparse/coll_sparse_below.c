@@ -3,7 +3,9 @@
  *
  * That module draws its tags from the communicator's counter when it starts, which is at another moment at every process. So they are
  * reserved when the program makes the call, and the counter is set to them while the module starts. With threads another one could
- * draw from it meanwhile: such a process keeps its calls here, and by the agreement so do its peers (struct sparse_terms).
+ * draw from it meanwhile: such a process keeps calls here that were looked at, and by the agreement so do its peers (struct sparse_terms). What
+ * is to be the module's without a look, but behind calls of which that is not known yet, has a request of the module's with the tags that that draws
+ * in the program's call.
  */
 #include "coll_sparse.h"
 
@@ -65,6 +67,7 @@ static int make(coll_sparse_module_t *module, const struct coll_sparse_call *c, 
 int coll_sparse_below_make(coll_sparse_module_t *module, const struct coll_sparse_call *call, bool lasts, int tag, ompi_request_t **request)
 {
     const int32_t next = module->comm->c_nbc_tag;
+    if (tag == 0) return make(module, call, lasts, request);
     module->comm->c_nbc_tag = tag;
     int rc = make(module, call, lasts, request);
     module->comm->c_nbc_tag = next;

@@ -15,6 +15,9 @@ static void module_construct(coll_sparse_module_t *module)
     module->measured = module->located = false;
     module->tags = 0;
     module->begun = 0;
+    atomic_init(&module->left_behind, 0);
+    module->asks = false;
+    module->asks_from = 0;
     module->turns = module->created = module->turn = 0;
     module->unseen = module->unseen_begun = (struct coll_sparse_unseen){0};
     module->brief = (struct sparse_short){0};

@@ -23,7 +23,8 @@ typedef struct coll_sparse_request_t {
     enum sparse_status status;        /* what the core has said of it */
     int below_tag;
     ompi_request_t *below;            /* while it runs the call */
-    ompi_request_t *lasting;          /* ... a persistent one, of a call that it has run several times; NULL: none yet */
+    ompi_request_t *made;             /* ... if that was made before it was to run; NULL: it was not */
+    bool started;                     /* it has run */
     unsigned passed;                  /* starts of a persistent call that it has run */
     unsigned ticket;                  /* ... of which the core is to know the end; 0: it is not */
     struct coll_sparse_request_t *next;
@@ -52,7 +53,7 @@ static bool below_done(coll_sparse_request_t *request)
     opal_atomic_rmb();
     request->super.super.req_status.MPI_ERROR = below->req_status.MPI_ERROR;
     request->below = NULL;
-    if (below != &ompi_request_empty && below != request->lasting) ompi_request_free(&below);
+    if (below != &ompi_request_empty && below != request->made) ompi_request_free(&below);
     return true;
 }
 
@@ -81,19 +82,31 @@ static int outcome_of(coll_sparse_request_t *request, enum sparse_status status)
     return rc == COLL_SPARSE_PASS_TIMED ? COLL_SPARSE_PASS : rc;
 }
 
+static int make_below(coll_sparse_request_t *request)
+{
+    return coll_sparse_below_make(request->module, &request->mpi_call, true, request->below_tag, &request->made);
+}
+
+/* What was made for one call frees its buffers at its end as no persistent request would. */
+static int start_made(coll_sparse_request_t *request)
+{
+    request->made->req_persistent = request->call.series != NULL;
+    request->started = true;
+    int rc = request->made->req_start(1, &request->made);
+    if (rc == OMPI_SUCCESS) request->below = request->made;
+    return rc;
+}
+
 /* Libnbc's persistent request spares it what a start costs beyond its messages, but leaves its buffer behind when it is freed (4.1 to 6.0), as
  * it does where a program has it: not for a call that is started a few times. */
 static int pass_on(coll_sparse_request_t *request)
 {
     enum { SEVERAL = 8 };
-    coll_sparse_module_t *module = request->module;
     const bool lasts = request->call.series && ++request->passed > SEVERAL;
     int rc = OMPI_SUCCESS;
-    if (!lasts) return coll_sparse_below_make(module, &request->mpi_call, false, request->below_tag, &request->below);
-    if (!request->lasting) rc = coll_sparse_below_make(module, &request->mpi_call, true, request->below_tag, &request->lasting);
-    if (rc == OMPI_SUCCESS) rc = request->lasting->req_start(1, &request->lasting);
-    if (rc == OMPI_SUCCESS) request->below = request->lasting;
-    return rc;
+    if (!request->made && !lasts) return coll_sparse_below_make(request->module, &request->mpi_call, false, request->below_tag, &request->below);
+    if (!request->made) rc = make_below(request);
+    return rc == OMPI_SUCCESS ? start_made(request) : rc;
 }
 
 static void end_turn(coll_sparse_request_t *request, enum sparse_status status)
@@ -121,9 +134,10 @@ static bool take(coll_sparse_request_t *request, enum sparse_status status)
 static bool may_begin(const coll_sparse_request_t *request)
 {
     const coll_sparse_module_t *module = request->module;
-    const unsigned turn = request->call.turn;
+    const unsigned turn = request->call.turn, before = turn - module->turn;
+    const bool none_leaves = module->asks && (int)(module->turn - module->asks_from) >= 0;
     if (request->created || !request->in_turn) return !request->created;
-    return turn == module->created && (turn == module->turn || sparse_collective_looks(&request->call, turn - module->turn));
+    return turn == module->created && (before == 0 || sparse_collective_looks(&request->call, none_leaves ? 0 : before));
 }
 
 /* SPARSE_PENDING, also if it has come to an end before its turn. */
@@ -242,7 +256,8 @@ static void dispose(coll_sparse_request_t *request)
 {
     OMPI_REQUEST_FINI(&request->super.super);
     ompi_communicator_t *comm = request->module->comm;
-    if (request->lasting) ompi_request_free(&request->lasting);
+    if (request->made && !request->started && !request->call.series) atomic_fetch_add(&request->module->left_behind, 1);
+    if (request->made) ompi_request_free(&request->made);
     let_go(&request->mpi_call);
     sparse_series_destroy(request->call.series);
     free(request->counts);
@@ -269,8 +284,9 @@ static void request_construct(coll_sparse_request_t *request)
     request->super.super.req_cancel = request_cancel;
     request->run = NULL;
     request->counts = NULL;
-    request->below = request->lasting = NULL;
+    request->below = request->made = NULL;
     request->passed = 0;
+    request->started = false;
     request->ticket = 0;
     request->in_turn = request->created = false;
     request->status = SPARSE_PENDING;
@@ -325,12 +341,20 @@ static bool several_threads(void)
     return coll_sparse_process.threads || lucid_ompi_threads();
 }
 
+/* So many buffers that libnbc has lost before all calls are looked at. */
+enum { LEFT_BEHIND = 8 };
+
 /* What a nonblocking call's process knows already: SPARSE_PENDING, also if its turn is yet to come. */
 static enum sparse_status first_answer(coll_sparse_request_t *request)
 {
     coll_sparse_module_t *module = request->module;
     pthread_mutex_lock(&module->lock);
     if (request->in_turn) {
+        if (!module->asks && atomic_load(&module->left_behind) >= LEFT_BEHIND) {
+            module->asks = true;
+            module->asks_from = module->turns;
+        }
+        request->call.may_leave = !module->asks;
         request->call.turn = module->turns++;
         request->call.decided = &module->turn;
     }
@@ -338,6 +362,17 @@ static enum sparse_status first_answer(coll_sparse_request_t *request)
     if (request->in_turn) end_turn(request, status);
     pthread_mutex_unlock(&module->lock);
     return status;
+}
+
+/* The tags of the routine below are those that it would draw now, wherever and whenever the answer is known. With threads it has to draw them now
+ * if it may come to run. */
+static void reserve(coll_sparse_request_t *request, bool draws)
+{
+    coll_sparse_module_t *module = request->module;
+    request->below_tag = 0;
+    if (draws && make_below(request) == OMPI_SUCCESS) return;
+    request->made = NULL;
+    request->below_tag = ompi_coll_base_nbc_reserve_tags(module->comm, COLL_SPARSE_BELOW_TAGS);
 }
 
 static int begin(coll_sparse_request_t *request, ompi_request_t **handle)
@@ -358,8 +393,7 @@ static int begin(coll_sparse_request_t *request, ompi_request_t **handle)
         if (rc == OMPI_SUCCESS) free(call.counts);
         return rc;
     }
-    /* the tags of the routine below are those that it would draw now, wherever and whenever the answer is known */
-    if (turns) request->below_tag = ompi_coll_base_nbc_reserve_tags(module->comm, COLL_SPARSE_BELOW_TAGS);
+    if (turns) reserve(request, several_threads() && !request->created);
     coll_sparse_tell_tags(module->comm, request->call.tag, SPARSE_TAGS);
     request->counts = call.counts;
     register_progress();
@@ -385,9 +419,9 @@ static int prepare(coll_sparse_request_t *request, ompi_request_t **handle)
 {
     coll_sparse_module_t *module = request->module;
     request->call.order = SPARSE_UNORDERED;
+    request->call.may_leave = module->libnbc;
     request->call.may_pass_on = module->libnbc && !several_threads();
     request->call.tag = tag_of(module, true);
-    request->below_tag = ompi_coll_base_nbc_reserve_tags(module->comm, COLL_SPARSE_BELOW_TAGS);
     enum sparse_status status = try(request);
     if (status == SPARSE_PENDING && !(request->call.series = sparse_series_create())) status = SPARSE_FAILED;
     if (status != SPARSE_PENDING) {
@@ -395,6 +429,7 @@ static int prepare(coll_sparse_request_t *request, ompi_request_t **handle)
         return status == SPARSE_NOT_OURS ? COLL_SPARSE_PASS : OMPI_ERR_OUT_OF_RESOURCE;
     }
     request->call.order = SPARSE_IN_TURN;
+    reserve(request, module->libnbc && several_threads());
     request->counts = request->mpi_call.counts;
     register_progress();
     *handle = &request->super.super;
