@@ -36,8 +36,8 @@ enum {
     SPARSE_VOID = 8,   /* has had a damaged message, or heard of one */
     SPARSE_BUSY = 16,  /* an earlier call in turn is under way there */
     SPARSE_SPREAD = 32, /* its vector is not zeros but for its own share, or may not be taken for such */
-    SPARSE_ASKS = 128, /* may not leave one without a message either */
     SPARSE_WORDLESS = 64, /* it does not read all windows of its node (sparse_windows.h), or nobody has one yet */
+    SPARSE_ASKS = 128, /* may not leave one without a message either */
 };
 
 /* A checksum that begins with a number of our own. Ranks that took different numbers for agreed ones would choose different algorithms:
