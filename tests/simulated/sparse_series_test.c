@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * sparse_series_test.c: persistent calls, whose starts count by themselves: ranks start several in orders of their own, and all look at
+ * sparse_series_test.c: several persistent calls on one communicator: ranks start them in orders of their own, and all look at
  * the same starts of each, come to the same answers, and have the right results.
  */
 #include "sim_ranks.h"
@@ -8,90 +8,7 @@
 #include "sparse_state.h"
 #include "unit.h"
 
-enum { RANKS = 5, COUNT = 9000, KINDS = 3, STARTS = 80, PHASE = 20, CALLS = 80 };
-
-static struct sparse_series **make_series(void)
-{
-    struct sparse_series **series = calloc(RANKS, sizeof *series);
-    for (int r = 0; r < RANKS; r++) series[r] = sparse_series_create();
-    return series;
-}
-
-static void destroy_series(struct sparse_series **series)
-{
-    for (int r = 0; r < RANKS; r++) sparse_series_destroy(series[r]);
-    free(series);
-}
-
-static struct sim_trial trial_of(struct sparse_series **series, enum sim_pattern pattern, double density)
-{
-    struct sim_trial t = sim_trial_of(SPARSE_ALLREDUCE_DOUBLING, RANKS, COUNT);
-    t.parameters.algorithm = SPARSE_LIBRARY;
-    t.parameters.always = false;
-    t.may_pass_on = true;
-    t.order = SPARSE_IN_TURN;
-    t.series = series;
-    t.pattern = pattern;
-    t.density = density;
-    return t;
-}
-
-static struct sim_report run(const struct sim_trial *trial, struct sparse_state **states)
-{
-    struct sim_report report;
-    assert_true(sim_trial_run(trial, states, &report));
-    assert_false(report.stuck);
-    return report;
-}
-
-static unsigned looked_at(const struct sim_trial *trial, struct sparse_state **states, unsigned calls)
-{
-    unsigned looked = 0;
-    for (unsigned i = 0; i < calls; i++) looked += run(trial, states).messages > 0;
-    return looked;
-}
-
-/* Dense: most starts are the library's routine's without a message; of two calls of one shape each has its own, and nonblocking ones theirs. */
-static void test_starts_count_by_themselves(void **state)
-{
-    struct sparse_state **states = sim_states_create(RANKS);
-    struct sparse_series **first = make_series(), **second = make_series();
-    struct sim_trial one = trial_of(first, SIM_DENSE, 1), other = trial_of(second, SIM_DENSE, 1), none = trial_of(NULL, SIM_DENSE, 1);
-    const unsigned patience = one.parameters.patience, expected = patience + (CALLS - patience) / one.parameters.every;
-    assert_int_equal(looked_at(&one, states, CALLS), expected);
-    assert_int_equal(looked_at(&other, states, patience), patience);
-    assert_int_equal(looked_at(&other, states, 1), 0);
-    assert_int_equal(looked_at(&none, states, CALLS), expected);
-    assert_int_equal(looked_at(&other, states, CALLS - patience - 1), expected - patience);
-    destroy_series(first);
-    destroy_series(second);
-    sim_states_destroy(states, RANKS);
-}
-
-/* They are timed: a dense form of ours runs where the library's routine is slower, and only there. */
-static void test_starts_are_timed(void **state)
-{
-    const double library[] = {0.1, 1e-6};
-    for (int quick = 0; quick < 2; quick++) {
-        struct sparse_state **states = sim_states_create(RANKS);
-        struct sparse_series **series = make_series();
-        struct sim_trial t = trial_of(series, SIM_DENSE, 1);
-        unsigned ours = 0;
-        t.sim.latency = 1e-6;
-        t.sim.bandwidth = 1e9;
-        t.parameters.rates.ranks_per_node = RANKS;
-        t.timed = true;
-        t.library = library[quick];
-        for (unsigned i = 0; i < CALLS; i++) {
-            const bool done = run(&t, states).done == RANKS;
-            ours += i >= CALLS / 2 && done;
-        }
-        assert_true(quick ? ours <= 2 : ours >= CALLS / 2 - 4); /* looks at the other one */
-        assert_int_equal(states[0]->started, 0);
-        destroy_series(series);
-        sim_states_destroy(states, RANKS);
-    }
-}
+enum { RANKS = 5, COUNT = 9000, KINDS = 3, STARTS = 80, PHASE = 20 };
 
 /* What runs beside others is not timed, and what others have joined has been timed in vain. */
 static void test_beside_others(void **state)
@@ -297,7 +214,6 @@ static void test_any_order(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_starts_count_by_themselves), cmocka_unit_test(test_starts_are_timed),
-                                       cmocka_unit_test(test_beside_others), cmocka_unit_test(test_any_order)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_beside_others), cmocka_unit_test(test_any_order)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -213,6 +213,63 @@ static void test_one_at_a_time_is_timed(void **state)
     assert_false(ours_in_the_end(&t));
 }
 
+static struct sparse_series **make_series(void)
+{
+    struct sparse_series **series = calloc(RANKS, sizeof *series);
+    for (int r = 0; r < RANKS; r++) series[r] = sparse_series_create();
+    return series;
+}
+
+static void destroy_series(struct sparse_series **series)
+{
+    for (int r = 0; r < RANKS; r++) sparse_series_destroy(series[r]);
+    free(series);
+}
+
+/* Dense: most starts are the library's routine's without a message; of two calls of one shape each has its own, and nonblocking ones theirs. */
+static void test_starts_count_by_themselves(void **state)
+{
+    struct sparse_state **states = sim_states_create(RANKS);
+    struct sparse_series **first = make_series(), **second = make_series();
+    struct sim_trial none = trial_of(SPARSE_IN_TURN, SIM_DENSE, 1), one = none, other = none;
+    const unsigned patience = none.parameters.patience, all = expected(&none.parameters, CALLS);
+    one.series = first;
+    other.series = second;
+    assert_int_equal(looked_at(&one, states, CALLS), all);
+    assert_int_equal(looked_at(&other, states, patience), patience);
+    assert_int_equal(looked_at(&other, states, 1), 0);
+    assert_int_equal(looked_at(&none, states, CALLS), all);
+    assert_int_equal(looked_at(&other, states, CALLS - patience - 1), all - patience);
+    destroy_series(first);
+    destroy_series(second);
+    sim_states_destroy(states, RANKS);
+}
+
+/* They are timed: a dense form of ours runs where the library's routine is slower, and only there. */
+static void test_starts_are_timed(void **state)
+{
+    const double library[] = {0.1, 1e-6};
+    for (int quick = 0; quick < 2; quick++) {
+        struct sparse_state **states = sim_states_create(RANKS);
+        struct sparse_series **series = make_series();
+        struct sim_trial t = trial_of(SPARSE_IN_TURN, SIM_DENSE, 1);
+        unsigned ours = 0;
+        t.series = series;
+        t.sim.latency = 1e-6;
+        t.sim.bandwidth = 1e9;
+        t.parameters.rates.ranks_per_node = RANKS;
+        t.timed = true;
+        t.library = library[quick];
+        for (unsigned i = 0; i < CALLS; i++) {
+            const bool done = run(&t, states).done == RANKS;
+            ours += i >= CALLS / 2 && done;
+        }
+        assert_true(quick ? ours <= 2 : ours >= CALLS / 2 - 4); /* looks at the other one */
+        destroy_series(series);
+        sim_states_destroy(states, RANKS);
+    }
+}
+
 /* A rank that has no memory for times says that it is busy: all go by the formulas, until it has. */
 static void test_no_memory_for_times(void **state)
 {
@@ -286,7 +343,8 @@ int main(void)
         cmocka_unit_test(test_orders_count_by_themselves), cmocka_unit_test(test_turns_look_again),
         cmocka_unit_test(test_one_stays), cmocka_unit_test(test_one_stays_and_leaves), cmocka_unit_test(test_one_begins_to_stay),
         cmocka_unit_test(test_what_is_known_of_the_library), cmocka_unit_test(test_overlap_is_found_out),
-        cmocka_unit_test(test_one_at_a_time_is_timed), cmocka_unit_test(test_no_memory_for_times),
+        cmocka_unit_test(test_one_at_a_time_is_timed), cmocka_unit_test(test_starts_count_by_themselves),
+        cmocka_unit_test(test_starts_are_timed), cmocka_unit_test(test_no_memory_for_times),
         cmocka_unit_test(test_several_at_a_time_are_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
