@@ -330,7 +330,7 @@ static double dense_seconds(int per_node, size_t past, double library, int *ours
 static void test_dense_form_in_the_caches(void **state)
 {
     const size_t never = SIZE_MAX;
-    for (int per_node = 1; per_node <= RANKS; per_node *= 2) {
+    for (int per_node = 1; per_node <= RANKS; per_node *= SIM_SLOWLY ? 4 : 2) {
         int ours;
         double seconds = dense_seconds(per_node, 1, 1, &ours);
         assert_true(seconds > 0);
@@ -364,7 +364,7 @@ static void test_reductions_of_the_library_s(void **state)
  * and the agreement as many; the library's routine as many as `library` says. Every second call has inputs of the other density. */
 static int ours_of_forty(int per_node, double other, int library, int *unseen)
 {
-    struct sim_trial t = free_trial(SPARSE_ALLREDUCE, RANKS, SIM_RANDOM, 0.001, 16384);
+    struct sim_trial t = free_trial(SPARSE_ALLREDUCE, RANKS, SIM_RANDOM, 0.001, 8192);
     struct sparse_state **states = sim_states_create(t.ranks);
     int ours = 0;
     t.sim.latency = 1e-3;
@@ -404,7 +404,7 @@ static void test_asking_is_measured(void **state)
  * algorithm runs in its place, and shows it again. */
 static void test_unseen_ring(void **state)
 {
-    struct sim_trial t = free_trial(SPARSE_ALLREDUCE, 6, SIM_DISJOINT, 1, 8192);
+    struct sim_trial t = free_trial(SPARSE_ALLREDUCE, 6, SIM_DISJOINT, 1, 4096);
     struct sparse_state **states = sim_states_create(t.ranks);
     t.operator = 9; /* whose elements have padding: no shares */
     int unseen = 0, others = 0;
@@ -425,7 +425,7 @@ static void test_unseen_ring(void **state)
 /* Inputs that become dense while nobody looks are reduced all the same, and found to be dense at the next look. */
 static void test_unseen_inputs_become_dense(void **state)
 {
-    struct sim_trial t = free_trial(SPARSE_ALLREDUCE, RANKS, SIM_RANDOM, 0.001, 16384);
+    struct sim_trial t = free_trial(SPARSE_ALLREDUCE, RANKS, SIM_RANDOM, 0.001, 8192);
     struct sparse_state **states = sim_states_create(t.ranks);
     int unseen = 0, ours = 0;
     network_as_modelled(&t);

@@ -6,7 +6,8 @@
 #include "unit.h"
 
 /* Where every message is a rank with every other's, a thousand ranks are a million messages. */
-enum { MANY_RANKS = SIM_SLOWLY ? 200 : 1000, MOST_RANKS = SIM_SLOWLY ? 300 : 1000, REPEATS = SIM_SLOWLY ? 8 : 24 };
+enum { MANY_RANKS = SIM_SLOWLY ? 200 : 1000, MOST_RANKS = SIM_SLOWLY ? 300 : 1000, REPEATS = SIM_SLOWLY ? 6 : 24,
+       NEXT_RANKS = SIM_SLOWLY ? 3 : 1 };
 
 static const int all_ranks[] = {1, 2, 3, 4, 5, 7, 8, 16, 17, 33, 64, 100};
 
@@ -64,7 +65,7 @@ static void test_all_sorts(void **state)
     uint64_t random = 2010;
     for (size_t i = 0; i < COUNT_OF(all_ranks); i++)
         for (enum sparse_algorithm a = SPARSE_REDUCE_BINOMIAL; a < SPARSE_ALGORITHMS; a++)
-            for (int repeat = 0; repeat < (all_ranks[i] <= 33 ? REPEATS : 4); repeat++) {
+            for (int repeat = 0; repeat < (all_ranks[i] <= 33 ? REPEATS : SIM_SLOWLY ? 2 : 4); repeat++) {
                 size_t most = all_ranks[i] <= 33 ? 6000 : 1500;
                 struct sim_trial trial = any_trial(a, all_ranks[i], most, &random);
                 (void)check(&trial);
@@ -125,7 +126,7 @@ static void test_sequential_result(void **state)
 static void test_slices_on_one_node(void **state)
 {
     for (enum sparse_algorithm a = SPARSE_REDUCE_BINOMIAL; a < SPARSE_ALGORITHMS; a++)
-        for (int ranks = 2; ranks <= 7; ranks++)
+        for (int ranks = 2; ranks <= 7; ranks += NEXT_RANKS)
             for (int in_place = 0; in_place < 2; in_place++) {
                 struct sim_trial t = sim_trial_of(a, ranks, SIM_SLOWLY ? 20011 : 60013);
                 if (t.kind == SPARSE_REDUCE_SCATTER) t.count /= (size_t)ranks;
@@ -145,7 +146,7 @@ static void test_slices_on_one_node(void **state)
 static void test_slices(void **state)
 {
     for (enum sparse_algorithm a = SPARSE_REDUCE_BINOMIAL; a < SPARSE_ALGORITHMS; a++)
-        for (int ranks = 2; ranks <= 7; ranks++)
+        for (int ranks = 2; ranks <= 7; ranks += NEXT_RANKS)
             for (int in_place = 0; in_place < 2; in_place++) {
                 struct sim_trial t = sim_trial_of(a, ranks, 30011);
                 if (t.kind == SPARSE_REDUCE_SCATTER) t.count /= (size_t)ranks, t.irregular = ranks % 2;
@@ -162,7 +163,7 @@ static void test_slices(void **state)
 static void test_parts_are_blocks(void **state)
 {
     enum { COUNT = 1 << 17 };
-    for (int ranks = 2; ranks <= 16; ranks *= 2) {
+    for (int ranks = 2; ranks <= 16; ranks *= SIM_SLOWLY ? 4 : 2) {
         struct sim_trial t = sim_trial_of(SPARSE_ALLREDUCE_RING, ranks, COUNT);
         t.operator = 1;
         t.pattern = SIM_DISJOINT;
