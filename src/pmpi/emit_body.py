@@ -39,6 +39,10 @@ class Dialect:
         """`text` with the arguments written as this dialect reads them."""
         raise NotImplementedError
 
+    def waits(self):
+        """The number of the requests that are waited for, and the field of struct lucid_reduce_wait with the array."""
+        raise NotImplementedError
+
     def starts(self):
         """Prefix of the functions that bracket MPI_Start and MPI_Startall, the number and the array of requests."""
         raise NotImplementedError
@@ -139,6 +143,20 @@ def time(dialect):
     return ["const bool watched = lucid_call_watch();", *dialect.call(), "lucid_call_unwatch(watched);"]
 
 
+def wait(dialect):
+    number, requests = dialect.waits()
+    every = str(dialect.function.action == "wait").lower()
+    fields = f".number = {number}, .{requests}, .all = {every}"
+    return ["const bool watched = lucid_call_watch();",
+            f"if (LUCID_UNLIKELY(lucid_reduce_wanted())) lucid_reduce_help(&(const struct lucid_reduce_wait){{{fields}}});",
+            *dialect.call(), "lucid_call_unwatch(watched);"]
+
+
+def test(dialect):
+    return ["const bool watched = lucid_call_watch();", "if (LUCID_UNLIKELY(lucid_reduce_wanted())) lucid_reduce_help_once();",
+            *dialect.call(), "lucid_call_unwatch(watched);"]
+
+
 def op_free(dialect):
     return [*dialect.values("op"), dialect.expression("lucid_op_forget(op);"), *dialect.call()]
 
@@ -176,7 +194,7 @@ def arrange(dialect):
 
 
 SPECIAL = {"arrange": arrange, "start": start, "startall": start, "request_free": request_free, "op_free": op_free, "time": time,
-           "init": init, "finalize": finalize, "pcontrol": pcontrol}
+           "wait": wait, "wait_one": wait, "test": test, "init": init, "finalize": finalize, "pcontrol": pcontrol}
 
 
 # arguments that are communicators to be made

@@ -43,6 +43,10 @@ class C(emit_body.Dialect):
                 return re.sub(rf"\b{name}\b", "*" + name, text)
         return text
 
+    def waits(self):
+        requests = emit_body.used("request requests", self.parameters)[0]
+        return (emit_body.used("count incount", self.parameters) or ["1"])[0], f"requests = {requests}"
+
     def starts(self):
         return "lucid_starts", "count" if "count" in self.parameters else "1", self.function.arguments[-1]
 

@@ -21,7 +21,7 @@ PROLOGUE = mpi_header.INCLUDES + """
 """
 
 BUFFERS = {"buf", "buffer", "sendbuf", "recvbuf", "origin_addr", "base"}
-WITHOUT_RC = {"label", "arrange", "window", "icomm", "request_free", "op_free", "finalize", "time"}
+WITHOUT_RC = {"label", "arrange", "window", "icomm", "request_free", "op_free", "finalize", "time", "wait", "wait_one", "test"}
 WEIGHTS = {"weights", "sourceweights", "destweights"}
 HANDLES = {"MPI_Comm": "Comm", "MPI_Datatype": "Type", "MPI_Win": "Win", "MPI_Op": "Op", "MPI_Request": "Request"}
 
@@ -109,6 +109,11 @@ class Fortran(emit_body.Dialect):
 
     def expression(self, text):
         return text
+
+    def waits(self):
+        requests = emit_body.used("request requests", self.parameters)[0]
+        number = emit_body.used("count incount", self.parameters)
+        return f"(int)*(const MPI_Fint *)f_{number[0]}" if number else "1", f"fortran = f_{requests}"
 
     def starts(self):
         number = "(int)*(const MPI_Fint *)f_count" if "count" in self.parameters else "1"

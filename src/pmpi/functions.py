@@ -23,6 +23,9 @@ ACTIONS = {
     "icomm": "nonblocking creation of a communicator",
     "arrange": "creation of a topology: report is the communicator with its ranks in order (place_arrange.h)",
     "time": "nothing but measuring the time it takes",
+    "wait": "the same, and steps nonblocking reductions until what it waits for is complete: MPI_Wait, MPI_Waitall",
+    "wait_one": "the same until one of its requests is complete",
+    "test": "the same, one step",
     "window": "making or freeing of a window",
     "start": "MPI_Start",
     "startall": "MPI_Startall",
@@ -76,10 +79,16 @@ Probe: source tag comm status
 Iprobe: source tag comm flag status
 Mprobe: source tag comm message status
 Improbe: source tag comm flag message status
+""")
+    yield from rows("P2P", "wait", """
 Wait: request status
 Waitall: count requests statuses
+""")
+    yield from rows("P2P", "wait_one", """
 Waitany: count requests index status
 Waitsome: incount requests outcount indices statuses
+""")
+    yield from rows("P2P", "test", """
 Test: request flag status
 Testall: count requests flag statuses
 Testany: count requests index flag status

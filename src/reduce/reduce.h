@@ -183,6 +183,18 @@ LUCID_INTERNAL enum lucid_reduce_engine lucid_reduce_engine(void);
 LUCID_INTERNAL void lucid_reduce_wake(void);      /* there is a call to step */
 LUCID_INTERNAL void lucid_reduce_poke(unsigned before); /* lets them go on, from a call that waits and has done so as often */
 LUCID_INTERNAL void lucid_reduce_engine_stop(void);
+/* What a call waits for: all of these requests, or one of them. */
+struct lucid_reduce_wait {
+    int number;
+    const MPI_Request *requests; /* one of these two */
+    const MPI_Fint *fortran;
+    bool all;
+};
+/* Where a thread of ours steps the calls (reduce_help.c): does so in its place until what is waited for is complete, or nothing is under way;
+ * or once. Errors are left to the call that waits. */
+LUCID_INTERNAL void lucid_reduce_help(const struct lucid_reduce_wait *wait);
+LUCID_INTERNAL void lucid_reduce_help_once(void);
+LUCID_INTERNAL bool lucid_reduce_helped(void); /* somebody does */
 /* Steps all calls under way; how many were completed. *left: those that are not. */
 LUCID_INTERNAL size_t lucid_reduce_step(size_t *left);
 LUCID_INTERNAL size_t lucid_reduce_active(void);

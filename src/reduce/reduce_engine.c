@@ -14,26 +14,33 @@
 
 #include "../core/log.h"
 
-enum { PATIENCE = 200, PAUSE = 20000 }; /* fruitless rounds before the thread pauses; ns */
+/* Fruitless rounds before the thread pauses; all times in ns. */
+enum { PATIENCE = 200, PAUSE = 20000, FIRST_NAP = 50000, LAST_NAP = 3200000 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static enum lucid_reduce_engine engine;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t work = PTHREAD_COND_INITIALIZER;
 static pthread_t thread;
-static bool there, stopping;
+static bool there;
+static atomic_bool stopping;
 
 enum lucid_reduce_engine lucid_reduce_engine(void)
 {
     return engine;
 }
 
+static void sleep_for(long ns)
+{
+    const struct timespec time = {0, ns};
+    nanosleep(&time, NULL);
+}
+
 /* Where processors are scarce, a thread that asks all the time takes them away from those that have the answer. */
 static void pause_after(unsigned fruitless)
 {
-    const struct timespec pause = {0, PAUSE};
     if (fruitless < PATIENCE) sched_yield();
-    else nanosleep(&pause, NULL);
+    else sleep_for(PAUSE);
 }
 
 static bool wait_for_work(void)
@@ -45,13 +52,29 @@ static bool wait_for_work(void)
     return go_on;
 }
 
-static void *run(void *unused)
+/* Steps calls while nobody else does; whether that was of use. */
+static bool work_alone(void)
 {
+    bool some = false;
     unsigned fruitless = 0;
     size_t left;
-    while (wait_for_work()) {
+    while (!stopping && lucid_reduce_active() > 0 && !lucid_reduce_helped()) {
         fruitless = lucid_reduce_step(&left) > 0 ? 0 : fruitless + 1;
+        some |= fruitless == 0 || fruitless >= PATIENCE;
         if (left > 0) pause_after(fruitless);
+    }
+    return some;
+}
+
+/* Most programs wait for what they have begun, and step it themselves (reduce_help.c). To be woken for each call takes more than that saves:
+ * the thread sleeps a little before it looks, and the longer the more often it has come for nothing. */
+static void *run(void *unused)
+{
+    long nap = FIRST_NAP;
+    while (wait_for_work()) {
+        sleep_for(nap);
+        if (work_alone()) nap = FIRST_NAP;
+        else if (nap < LAST_NAP) nap *= 2;
     }
     return NULL;
 }

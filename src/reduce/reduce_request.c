@@ -14,7 +14,7 @@
 /* Who steps takes the whole list away and puts back what is not done. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct lucid_pending *list;
-static size_t active;
+static atomic_size_t active;
 static _Thread_local bool stepping;
 
 void lucid_pending_release(struct lucid_pending *p)
@@ -217,10 +217,7 @@ size_t lucid_reduce_step(size_t *left)
 
 size_t lucid_reduce_active(void)
 {
-    pthread_mutex_lock(&lock);
-    size_t n = active;
-    pthread_mutex_unlock(&lock);
-    return n;
+    return atomic_load_explicit(&active, memory_order_acquire);
 }
 
 bool lucid_reduce_unused(struct lucid_reduce_comm *own)

@@ -60,9 +60,43 @@ program sparse_fortran
    call lucid_sparse_get_figures(after)
    call get_environment_variable('SPARSE_EXPECT', expect)
    if (expect == 'taken' .and. size > 1 .and. after%taken - before%taken /= calls) call fail('calls are not taken')
+   call wait_for_messages
    call own_operator
    call MPI_Finalize(ierror)
 contains
+   ! The last process joins when all others have had a message, and have told it so: nobody may wait for the reduction instead.
+   subroutine wait_for_messages
+      integer :: way, token, of, where
+#if defined(TEST_F08)
+      type(MPI_Request) :: both(2)
+#else
+      integer :: both(2)
+#endif
+      token = 0
+      do way = 1, 3
+         if (rank == size - 1) then
+            do of = 0, size - 2
+               call MPI_Send(token, 1, MPI_INTEGER, of, 6, MPI_COMM_WORLD, ierror)
+            end do
+            do of = 0, size - 2
+               call MPI_Recv(token, 1, MPI_INTEGER, of, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierror)
+            end do
+         end if
+         output = -1
+         call MPI_Iallreduce(input, output, n, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, both(1), ierror)
+         if (rank < size - 1) then
+            call MPI_Irecv(token, 1, MPI_INTEGER, size - 1, 6, MPI_COMM_WORLD, both(2), ierror)
+            where = 2
+            if (way == 1) call MPI_Wait(both(2), MPI_STATUS_IGNORE, ierror)
+            if (way == 2) call MPI_Waitall(1, both(2:2), MPI_STATUSES_IGNORE, ierror)
+            if (way == 3) call MPI_Waitany(2, both, where, MPI_STATUS_IGNORE, ierror)
+            if (where /= 2 .or. both(2) /= MPI_REQUEST_NULL) call fail('the message is not what has come')
+            call MPI_Send(token, 1, MPI_INTEGER, size - 1, 7, MPI_COMM_WORLD, ierror)
+         end if
+         call MPI_Waitall(1, both(1:1), MPI_STATUSES_IGNORE, ierror)
+         call check('a reduction beside a message')
+      end do
+   end subroutine
    ! The library's until it is declared.
    subroutine own_operator
       call MPI_Op_create(larger, .true., op, ierror)

@@ -122,6 +122,58 @@ static void test_many_at_once(void)
     for (int i = 0; i < CALLS; i++) CHECK(requests[i] == MPI_REQUEST_NULL && told[i] == 100 + i && is_sum(i, size));
 }
 
+/* Each way to wait for a message beside a reduction, or for the message alone. */
+enum way { WAIT, WAITALL, WAITANY, WAITSOME, TEST, TESTALL, TESTANY, TESTSOME, WAYS };
+
+static void wait_for_message(enum way way, MPI_Request both[2])
+{
+    int done = 0, index = 1, some = 0, indices[2] = {1};
+    if (way == WAIT) MPI_Wait(&both[1], MPI_STATUS_IGNORE);
+    if (way == WAITALL) MPI_Waitall(1, &both[1], MPI_STATUSES_IGNORE);
+    if (way == WAITANY) MPI_Waitany(2, both, &index, MPI_STATUS_IGNORE);
+    if (way == WAITSOME) MPI_Waitsome(2, both, &some, indices, MPI_STATUSES_IGNORE);
+    while (way == TEST && !done) MPI_Test(&both[1], &done, MPI_STATUS_IGNORE);
+    while (way == TESTALL && !done) MPI_Testall(1, &both[1], &done, MPI_STATUSES_IGNORE);
+    while (way == TESTANY && !done) MPI_Testany(2, both, &index, &done, MPI_STATUS_IGNORE);
+    while (way == TESTSOME && some < 1) MPI_Testsome(2, both, &some, indices, MPI_STATUSES_IGNORE);
+    CHECK(index == 1 && indices[0] == 1 && some <= 1);
+    CHECK(both[0] != MPI_REQUEST_NULL && both[1] == MPI_REQUEST_NULL);
+}
+
+/* The last process joins when all others have had a message, and have told it so: nobody may wait for the reduction instead. */
+static void test_waits_for_a_message(enum way way)
+{
+    int last = size - 1, token = 0;
+    MPI_Request both[2];
+    if (rank == last) {
+        for (int r = 0; r < last; r++) MPI_Send(&token, 1, MPI_INT, r, 6, MPI_COMM_WORLD);
+        for (int r = 0; r < last; r++) MPI_Recv(&token, 1, MPI_INT, r, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        begin(2, MPI_COMM_WORLD, &both[0]);
+    } else {
+        begin(2, MPI_COMM_WORLD, &both[0]);
+        MPI_Irecv(&token, 1, MPI_INT, last, 6, MPI_COMM_WORLD, &both[1]);
+        wait_for_message(way, both);
+        MPI_Send(&token, 1, MPI_INT, last, 7, MPI_COMM_WORLD);
+    }
+    MPI_Wait(&both[0], MPI_STATUS_IGNORE);
+    CHECK(both[0] == MPI_REQUEST_NULL && is_sum(2, size));
+}
+
+/* Nothing is left to wait for, or nothing ever was. */
+static void test_waits_for_nothing(void)
+{
+    MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL}, none = MPI_REQUEST_NULL;
+    int index = 0, some = 0, indices[2];
+    begin(1, MPI_COMM_WORLD, &requests[0]);
+    MPI_Wait(&none, MPI_STATUS_IGNORE);
+    MPI_Waitall(0, NULL, MPI_STATUSES_IGNORE);
+    MPI_Waitany(1, &none, &index, MPI_STATUS_IGNORE);
+    MPI_Waitsome(1, &none, &some, indices, MPI_STATUSES_IGNORE);
+    CHECK(index == MPI_UNDEFINED && some == MPI_UNDEFINED);
+    MPI_Waitsome(2, requests, &some, indices, MPI_STATUSES_IGNORE);
+    CHECK(some == 1 && indices[0] == 0 && is_sum(1, size));
+}
+
 static void test_status(void)
 {
     MPI_Request request;
@@ -271,6 +323,8 @@ int main(int argc, char **argv)
     test_waits_in_a_barrier(other);
     const uint64_t after = taken();
     for (int i = 0; i < 20; i++) test_many_at_once();
+    for (enum way way = WAIT; way < WAYS; way++) test_waits_for_a_message(way);
+    test_waits_for_nothing();
     test_status();
     test_blocking_behind_nonblocking();
     test_persistent(expect);
