@@ -2,7 +2,7 @@
  * reduce_help.c: a thread of the program that waits for requests, or tests some, steps the nonblocking reductions under way itself.
  *
  * Where our thread does that (reduce_engine.c), most programs do nothing meanwhile but wait. Two threads of one process would then take
- * turns at the library's progress, and a third of a reduction's time is theirs: the one that waits does it better alone.
+ * turns at the library's progress, on processors that others need: the one that waits does it better alone.
  */
 #include "reduce.h"
 
@@ -20,7 +20,8 @@ static MPI_Request request_of(const struct lucid_reduce_wait *wait, int i)
     return wait->fortran ? PMPI_Request_f2c(wait->fortran[i]) : wait->requests[i];
 }
 
-/* Null requests are complete, which is nothing to wait for where one is wanted. What is no request is for the call to find. */
+/* Null requests are complete, which is nothing to wait for where one is wanted. What is no request is for the call to find. A generalized
+ * request of the program's may be queried here, and again by the call, as the standard has it (MPI 4.0, 13.2). */
 static bool is_over(const struct lucid_reduce_wait *wait)
 {
     int left = 0;
