@@ -139,22 +139,19 @@ def request_free(dialect):
             dialect.expression("lucid_reduce_request_freed(request);"), *dialect.call()]
 
 
-def time(dialect):
-    return ["const bool watched = lucid_call_watch();", *dialect.call(), "lucid_call_unwatch(watched);"]
+def time(dialect, *first):
+    return ["const bool watched = lucid_call_watch();", *first, *dialect.call(), "lucid_call_unwatch(watched);"]
 
 
 def wait(dialect):
     number, requests = dialect.waits()
     every = str(dialect.function.action == "wait").lower()
     fields = f".number = {number}, .{requests}, .all = {every}"
-    return ["const bool watched = lucid_call_watch();",
-            f"if (LUCID_UNLIKELY(lucid_reduce_wanted())) lucid_reduce_help(&(const struct lucid_reduce_wait){{{fields}}});",
-            *dialect.call(), "lucid_call_unwatch(watched);"]
+    return time(dialect, f"if (LUCID_UNLIKELY(lucid_reduce_wanted())) lucid_reduce_help(&(const struct lucid_reduce_wait){{{fields}}});")
 
 
 def test(dialect):
-    return ["const bool watched = lucid_call_watch();", "if (LUCID_UNLIKELY(lucid_reduce_wanted())) lucid_reduce_help_once();",
-            *dialect.call(), "lucid_call_unwatch(watched);"]
+    return time(dialect, "if (LUCID_UNLIKELY(lucid_reduce_wanted())) lucid_reduce_help_once();")
 
 
 def op_free(dialect):
