@@ -89,7 +89,7 @@ static bool same(const struct last *last, const struct lucid_reduction *reductio
 static bool passes(struct lucid_reduce_comm *own)
 {
     pthread_mutex_lock(&own->lock);
-    bool found = own->turn == own->issued && own->asked == unseen.number && sparse_state_passes(own->state, SPARSE_IN_ORDER, &own->parameters);
+    bool found = own->turn == own->issued && own->asked == unseen.number && sparse_state_passes(own->state, SPARSE_IN_ORDER, 1, &own->parameters) > 0;
     pthread_mutex_unlock(&own->lock);
     return found;
 }

@@ -18,8 +18,9 @@
  * progress until it is not SPARSE_PENDING.
  *
  * Threads: collectives of different states know nothing of each other. All functions on one state, and on collectives of it, come from
- * one thread at a time: the caller holds a lock of that state over each. Only sparse_state_passed() and
- * sparse_state_passes() of a blocking call may run without it beside functions on collectives that are not SPARSE_IN_ORDER, with which they share nothing.
+ * one thread at a time: the caller holds a lock of that state over each. Only sparse_state_passed(), and
+ * sparse_state_passes() and sparse_state_take_back() of blocking calls, may run without it beside functions on collectives that are not SPARSE_IN_ORDER, with
+ * which they share nothing.
  * sparse_outcome_text() is thread-safe.
  *
  * What is promised: nothing is written to `output` before all ranks have agreed to run the reduction here, so that after
@@ -83,9 +84,12 @@ void sparse_series_destroy(struct sparse_series *series);
 void sparse_state_passed(struct sparse_state *state, struct sparse_series *series, const struct sparse_parameters *parameters, unsigned ticket);
 
 /* The next blocking call (SPARSE_IN_ORDER), or the next one in turn (SPARSE_IN_TURN), all others of which are decided, differs in nothing but its
- * vectors from the last one, which create left to the library's routine: whether create would leave it, too, without a message. It
- * counts as if create had been asked. False: ask create. */
-bool sparse_state_passes(struct sparse_state *state, enum sparse_order order, const struct sparse_parameters *parameters);
+ * vectors from the last one, which create left to the library's routine: whether create would leave it, too, without a message, and how many
+ * behind it if they are such as well: `most` in all, at most. They count as if create had been asked. 0: ask create. */
+unsigned sparse_state_passes(struct sparse_state *state, enum sparse_order order, unsigned most, const struct sparse_parameters *parameters);
+
+/* So many of those that it has counted have not come: one that differs is next. Before anything else is asked of calls in that order. */
+void sparse_state_take_back(struct sparse_state *state, enum sparse_order order, unsigned calls);
 
 struct sparse_call {
     enum sparse_kind kind;

@@ -10,14 +10,15 @@
 
 enum { STALE_AFTER = 16,
        CAUTION = 4,  /* so many times as often a look where an encoded form runs as where the inputs make no difference */
-       SELDOM = 16 }; /* ... and so many times as seldom where looks are dear */
+       SELDOM = 16,  /* ... and so many times as seldom where looks are dear */
+       OCTAVES = 128, SIZES = 8192 }; /* where these begin in a shape */
 static const double calls_a_look = 100; /* so many calls' time to each look's, unless looks would be too seldom */
 #define OTHERWISE 0.25 /* growth by so much more or less: the inputs have become others */
 
 uint32_t sparse_call_shape(enum sparse_kind kind, const struct sparse_operator *operator, size_t bytes)
 {
     uint32_t octave = bytes > 0 ? 63 - (uint32_t)__builtin_clzll(bytes) : 0;
-    return 1 + (uint32_t)kind + 8 * (uint32_t)operator->op + 128 * octave + 8192 * (uint32_t)operator->size;
+    return 1 + (uint32_t)kind + 8 * (uint32_t)operator->op + OCTAVES * octave + SIZES * (uint32_t)operator->size;
 }
 
 const struct sparse_class *sparse_class_found(const struct sparse_classes *classes, uint32_t shape)
@@ -42,11 +43,29 @@ struct sparse_class *sparse_class_at(struct sparse_classes *classes, uint32_t sh
     return found;
 }
 
+static bool is_short(const struct sparse_class *class)
+{
+    const uint32_t octave = (class->shape - 1) % SIZES / OCTAVES;
+    return (size_t)1 << octave < SPARSE_SHORT_MOST;
+}
+
+/* What is short takes less than a look, whatever a program does between its calls: one look in 32 of them, and one more behind it that is timed, are a part of their
+ * time. So looks are the more seldom, the more of them have come to the same. Of longer vectors more is lost if they become sparse, and of those that are there is
+ * more to see. */
+static unsigned doublings(const struct sparse_class *class, const struct sparse_parameters *parameters)
+{
+    const unsigned most = is_short(class) ? SELDOM : class->sort.density >= 0.5 ? CAUTION : 1;
+    unsigned doublings = 0;
+    while (class->alike > parameters->patience + doublings && 1u << doublings < most) doublings++;
+    return doublings;
+}
+
 /* Every so many calls have a look. Encoded forms may become a bad choice: not as seldom as others even where looks are dear. */
 static unsigned period(const struct sparse_class *class, bool encoded, const struct sparse_parameters *parameters)
 {
-    const unsigned every = encoded ? parameters->every / CAUTION : parameters->every, least = every > 1 ? every : 1;
-    const double most = (double)least * (encoded ? CAUTION : SELDOM), wanted = class->dear * calls_a_look;
+    const unsigned every = encoded ? parameters->every / CAUTION : parameters->every, once = every > 1 ? every : 1;
+    const unsigned least = encoded ? once : once << doublings(class, parameters);
+    const double most = (double)once * (encoded ? CAUTION : SELDOM), wanted = class->dear * calls_a_look;
     return wanted <= least ? least : (unsigned)(wanted < most ? wanted : most);
 }
 
@@ -72,13 +91,21 @@ struct sparse_answer sparse_class_unasked(const struct sparse_class *class, cons
     return (struct sparse_answer){.grounds = 1, .algorithm = SPARSE_LIBRARY};
 }
 
-bool sparse_class_passes(struct sparse_classes *classes, struct sparse_class *class, const struct sparse_parameters *parameters)
+unsigned sparse_class_passes(struct sparse_classes *classes, struct sparse_class *class, unsigned most, const struct sparse_parameters *parameters)
 {
     bool library = class->answer.algorithm == SPARSE_LIBRARY && class->alike >= parameters->patience;
-    if (!library || class->skipped + 1 >= period(class, false, parameters)) return false;
-    class->skipped++;
-    class->used = ++classes->lookups;
-    return true;
+    const unsigned next = period(class, false, parameters), left = next > class->skipped + 1 ? next - 1 - class->skipped : 0;
+    if (!library || left == 0) return 0;
+    const unsigned calls = left < most ? left : most;
+    class->skipped += calls;
+    class->used = classes->lookups += calls;
+    return calls;
+}
+
+void sparse_class_take_back(struct sparse_classes *classes, struct sparse_class *class, unsigned calls)
+{
+    class->skipped -= calls;
+    class->used = classes->lookups -= calls;
 }
 
 static bool as_dense(const struct sparse_class *class, double density)

@@ -101,8 +101,10 @@ bool sparse_class_looks(struct sparse_class *class, const struct sparse_paramete
 
 /* Who runs where it is not: what looks have come to several times, or, till then, the library's routine. */
 struct sparse_answer sparse_class_unasked(const struct sparse_class *class, const struct sparse_parameters *parameters);
-/* The next call is of this class again: whether it is the library's routine's, without a look. Counts it if it is, and does nothing if not. */
-bool sparse_class_passes(struct sparse_classes *classes, struct sparse_class *class, const struct sparse_parameters *parameters);
+/* The next calls are of this class again: how many of them, `most` at most, are the library's routine's, without a look. Counts those. */
+unsigned sparse_class_passes(struct sparse_classes *classes, struct sparse_class *class, unsigned most, const struct sparse_parameters *parameters);
+/* So many of these have not come, and nothing else has been asked of the classes since. */
+void sparse_class_take_back(struct sparse_classes *classes, struct sparse_class *class, unsigned calls);
 
 /* A timed call's look. Returns which share of a look's time an encoded form would take in each of the calls with such inputs.
  * `waits`: half of it is a wait for others which these would have as well. */

@@ -6,13 +6,18 @@
 
 static const struct sparse_answer the_library = {.grounds = 1, .algorithm = SPARSE_LIBRARY};
 
-bool sparse_state_passes(struct sparse_state *state, enum sparse_order order, const struct sparse_parameters *parameters)
+unsigned sparse_state_passes(struct sparse_state *state, enum sparse_order order, unsigned most, const struct sparse_parameters *parameters)
 {
     struct sparse_class *class = state->unseen[order].class;
     const bool there = class && class->shape == state->unseen[order].shape;
-    const bool passes = there && sparse_class_passes(&state->classes[order], class, parameters);
-    if (passes && order == SPARSE_IN_TURN) state->line[SPARSE_IN_TURN].unseen = true;
+    const unsigned passes = there ? sparse_class_passes(&state->classes[order], class, most, parameters) : 0;
+    if (passes > 0 && order == SPARSE_IN_TURN) state->line[SPARSE_IN_TURN].unseen = true;
     return passes;
+}
+
+void sparse_state_take_back(struct sparse_state *state, enum sparse_order order, unsigned calls)
+{
+    if (calls > 0) sparse_class_take_back(&state->classes[order], state->unseen[order].class, calls);
 }
 
 void sparse_state_passed(struct sparse_state *state, struct sparse_series *series, const struct sparse_parameters *parameters, unsigned ticket)

@@ -135,6 +135,20 @@ static struct sparse_series *series_of(const struct run *run, int rank)
     return run->trial->series ? run->trial->series[rank] : NULL;
 }
 
+/* Ranks ask about a different number of calls at a time. */
+static bool passes(struct run *run, int rank)
+{
+    const struct sim_trial *t = run->trial;
+    unsigned one = 0, *ahead = t->ahead ? &t->ahead[rank] : &one;
+    const unsigned most = t->ahead ? 2 + 5 * (unsigned)rank : 1;
+    if (rank < t->again && *ahead == 0) *ahead = sparse_state_passes(run->states[rank], t->order, most, &run->parameters[rank]);
+    else if (rank >= t->again) sparse_state_take_back(run->states[rank], t->order, *ahead);
+    if (rank >= t->again) *ahead = 0;
+    if (*ahead == 0) return false;
+    --*ahead;
+    return true;
+}
+
 static void create(struct run *run, int rank)
 {
     const struct sim_trial *t = run->trial;
@@ -154,7 +168,7 @@ static void create(struct run *run, int rank)
     }
     goes_on(run, rank, 0);
     run->parameters[rank].memory_context = &run->memory[rank];
-    run->again[rank] = rank < t->again && sparse_state_passes(run->states[rank], t->order, &run->parameters[rank]);
+    run->again[rank] = passes(run, rank);
     if (run->again[rank]) run->status[rank] = SPARSE_NOT_OURS;
     else run->status[rank] = sparse_collective_create(&call, &run->collective[rank]);
     run->parameters[rank].rates = (struct sparse_rates){.ranks_per_node = 1 + rank % 3}; /* are read during create only */

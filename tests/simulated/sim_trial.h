@@ -41,6 +41,7 @@ struct sim_trial {
     bool timed;         /* parameters.clock is the rank's simulated one, and a call in order blocks */
     double since;       /* ... which shows that when the call begins */
     int again;          /* so many ranks, the first ones, know the call for the same as the last one, and ask that first */
+    unsigned *ahead;    /* of each rank, from trial to trial: so many calls to come have been told to be the library's; NULL: each is asked about */
     double library;     /* seconds that the library's own routine takes of a timed call */
     const struct sim_trial *inside; /* a reduction that the library's own routine makes on the way, with the same states */
     bool fast;          /* neither reference nor comparison: volumes only */

@@ -27,14 +27,16 @@ static struct sim_report run(const struct sim_trial *t, struct sparse_state **st
     return report;
 }
 
-/* Which of the calls are looked at, where the first `again` ranks take the short way: every `other`-th call is one on a longer vector, of
- * which no call is the same as the one before. How often a rank took it. */
-static int looks_of(enum sparse_order order, int again, int other, bool *looks)
+/* Which of the calls are looked at, where the first `again` ranks take the short way, for one call or (`ahead`) several at a time: every `other`-th
+ * call is one on a longer vector, of which no call is the same as the one before. How often a rank took it. */
+static int looks_of(enum sparse_order order, int again, bool ahead, int other, bool *looks)
 {
     struct sim_trial usual = dense_trial(16384), longer = dense_trial(40000);
     struct sparse_state **states = sim_states_create(RANKS);
+    unsigned told[RANKS] = {0};
     int taken = 0;
     usual.order = longer.order = order;
+    usual.ahead = longer.ahead = ahead ? told : NULL;
     for (int call = 0; call < CALLS; call++) {
         bool first = call == 0 || call % other <= 1;
         usual.again = first ? 0 : again;
@@ -53,14 +55,15 @@ static void count_the_same(enum sparse_order order)
     const int others[] = {CALLS, 7, 3};
     for (size_t i = 0; i < COUNT_OF(others); i++) {
         int seen = 0;
-        assert_int_equal(looks_of(order, 0, others[i], without), 0);
+        assert_int_equal(looks_of(order, 0, false, others[i], without), 0);
         for (int call = 0; call < CALLS; call++) seen += without[call];
         assert_in_range(seen, 10, CALLS / 3);
-        for (int again = 1; again <= RANKS; again += RANKS - 1) {
-            int taken = looks_of(order, again, others[i], with);
-            assert_in_range(taken, again * CALLS / 5, again * CALLS);
-            assert_memory_equal(with, without, sizeof with);
-        }
+        for (int again = 1; again <= RANKS; again += RANKS - 1)
+            for (int ahead = 0; ahead < 2; ahead++) {
+                int taken = looks_of(order, again, ahead, others[i], with);
+                assert_in_range(taken, again * CALLS / 5, again * CALLS);
+                assert_memory_equal(with, without, sizeof with);
+            }
     }
 }
 
@@ -109,7 +112,7 @@ static void test_after_a_look(void **state)
     while (run(&t, states).again == 0) continue;
     ours.parameters.always = true;
     assert_int_equal(run(&ours, states).done, RANKS);
-    for (int r = 0; r < RANKS; r++) assert_false(sparse_state_passes(states[r], SPARSE_IN_ORDER, &t.parameters));
+    for (int r = 0; r < RANKS; r++) assert_int_equal(sparse_state_passes(states[r], SPARSE_IN_ORDER, 1, &t.parameters), 0);
     sim_states_destroy(states, RANKS);
 }
 
@@ -128,7 +131,7 @@ static void test_what_has_made_way(void **state)
             other.kind = kind;
             for (int call = 0; call < 6; call++) (void)run(&other, states); /* to be settled, too */
         }
-    for (int r = 0; r < RANKS; r++) assert_false(sparse_state_passes(states[r], SPARSE_IN_ORDER, &t.parameters));
+    for (int r = 0; r < RANKS; r++) assert_int_equal(sparse_state_passes(states[r], SPARSE_IN_ORDER, 1, &t.parameters), 0);
     assert_true(run(&t, states).messages > 0);
     sim_states_destroy(states, RANKS);
 }
@@ -137,12 +140,11 @@ static void test_what_has_made_way(void **state)
  * ranks are on four nodes; the library's routine takes `library` seconds, and one of ours much more or less than that. */
 static int looks_among(int first, int calls, double library, double between, enum sim_pattern pattern)
 {
-    struct sim_trial t = dense_trial(2048);
-    t.parameters.short_bytes = 4096;
+    struct sim_trial t = dense_trial(16384);
     t.parameters.rates.latency_network = t.sim.latency = 1e-4;
     t.parameters.rates.bandwidth_network = t.sim.bandwidth = 125e6;
     t.pattern = pattern;
-    t.density = 0.01;
+    t.density = pattern == SIM_RANDOM ? 0.4 : 0.01;
     t.library = library;
     struct sparse_state **states = sim_states_create(RANKS);
     int looks = 0;
@@ -159,9 +161,44 @@ static int looks_among(int first, int calls, double library, double between, enu
 /* A look is several messages in a row, and takes longer than such a call. Beside what a program does otherwise, it is nothing. */
 static void test_dear_looks_are_seldom(void **state)
 {
-    assert_int_equal(looks_among(2000, 3200, 1e-4, 0.1, SIM_DENSE), 3200 / 32);
-    assert_in_range(looks_among(2000, 3200, 1e-4, 1e-4, SIM_DENSE), 40, 80);
-    assert_in_range(looks_among(2000, 3200, 2e-5, 0, SIM_DENSE), 3200 / 512, 20);
+    assert_int_equal(looks_among(2000, 3200, 1e-4, 0.1, SIM_RANDOM), 3200 / 32);
+    assert_in_range(looks_among(2000, 3200, 1e-4, 1e-4, SIM_RANDOM), 40, 80);
+    assert_in_range(looks_among(2000, 3200, 2e-5, 0, SIM_RANDOM), 3200 / 512, 20);
+}
+
+/* How many calls there are from one look to the next. At first they follow each other, or the call between them is timed. */
+static void distances(struct sim_trial *t, struct sparse_state **states, int *distance, int n)
+{
+    for (int i = 0, since = 1; i < n; since++) {
+        if (run(t, states).messages == 0) continue;
+        if (since > 2) distance[i++] = since;
+        since = 0;
+    }
+}
+
+/* The more looks have come to the same, the more seldom they are, of what is short and of what is dense (one of those of thin vectors is to show how
+ * they overlap, and does not count). Sparse vectors are found all the same. */
+static void test_looks_that_come_to_the_same(void **state)
+{
+    static const struct { size_t count; enum sim_pattern pattern; int distance[6]; } cases[] = {
+        {2048, SIM_DENSE, {32, 64, 128, 256, 512, 512}}, {2048, SIM_RANDOM, {32, 64, 128, 256, 256, 512}},
+        {16384, SIM_DENSE, {32, 64, 128, 128, 128, 128}}, {16384, SIM_RANDOM, {32, 32, 32, 32, 32, 32}}};
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct sim_trial t = dense_trial(cases[i].count);
+        struct sparse_state **states = sim_states_create(RANKS);
+        int found[6], calls = 0;
+        t.parameters.short_bytes = 4096;
+        t.pattern = cases[i].pattern;
+        t.density = t.pattern == SIM_DENSE ? 1 : 0.05;
+        distances(&t, states, found, 6);
+        assert_memory_equal(found, cases[i].distance, sizeof found);
+        t.pattern = SIM_SAME_POSITIONS;
+        t.density = 0.001;
+        t.library = 1;
+        while (run(&t, states).done == 0) calls++;
+        assert_in_range(calls, 1, found[5]);
+        sim_states_destroy(states, RANKS);
+    }
 }
 
 /* Until it is known who is the best one: other calls, which the library's routine runs, take as long as those looks. */
@@ -205,6 +242,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_counts_the_same), cmocka_unit_test(test_always), cmocka_unit_test(test_after_a_look),
                                        cmocka_unit_test(test_what_has_made_way), cmocka_unit_test(test_dear_looks_are_seldom),
+                                       cmocka_unit_test(test_looks_that_come_to_the_same),
                                        cmocka_unit_test(test_encoded_forms_are_seen_to), cmocka_unit_test(test_first_looks),
                                        cmocka_unit_test(test_whose_looks_are_dear)};
     return cmocka_run_group_tests(tests, NULL, NULL);

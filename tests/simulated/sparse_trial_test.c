@@ -368,7 +368,7 @@ static void test_seen_again_in_passing(void **state)
         if (call >= 400) asked += report.done ? report.outcome[0].agreed >= 0 : report.messages > 0, others += report.done != last;
         last = report.done;
     }
-    assert_int_equal(asked, 1600 / (int)t.parameters.every);
+    assert_int_equal(asked, 1600 / (4 * (int)t.parameters.every));
     assert_true(others > 2);
     sim_states_destroy(states, t.ranks);
 }

@@ -34,20 +34,25 @@ struct coll_sparse_below {
 
 /* A call that was left to the module below, as far as the next one can be told from it in a few steps. */
 struct coll_sparse_unseen {
-    size_t elements;
-    const ompi_datatype_t *type; /* predefined, as the operator is: what a program makes may have the address of what it has freed */
+    const ompi_datatype_t *type; /* predefined, as the operator is: what a program makes may have the address of what it has freed. NULL: none */
     const ompi_op_t *op;
+    size_t count;
     enum sparse_kind kind;
+    unsigned left; /* so many more such calls are, of blocking ones */
 };
 
 /* One for each communicator. What calls read that are passed on comes first: they should not notice that there is anything between. */
 typedef struct coll_sparse_module_t {
     mca_coll_base_module_t super;
+    struct coll_sparse_unseen unseen; /* of the last blocking call; what is left the core has counted */
+    struct coll_sparse_unseen brief_one; /* of the last one that was too short */
+    uint64_t passed;    /* calls like these; those of a communicator come one behind the other */
     size_t short_bytes; /* of shorter vectors; 0: of none */
-    size_t short_begun; /* the same of calls that are not blocking, by which nothing is found out */
     int size;
-    struct coll_sparse_unseen unseen, unseen_begun; /* blocking; nonblocking */
     struct coll_sparse_below below;
+    size_t short_begun; /* short_bytes of calls that are not blocking, by which nothing is found out */
+    struct coll_sparse_unseen unseen_begun; /* of the last nonblocking call */
+    struct coll_sparse_module_t *next, *before; /* all there are */
     ompi_communicator_t *comm;
     struct sparse_transport transport;
     struct sparse_state *state;
@@ -95,6 +100,9 @@ struct coll_sparse_process {
     unsigned long long density[8]; /* calls by agreed density: below 0.01, 0.1, 1, 2, 5, 10, 50 % and above */
 };
 extern struct coll_sparse_process coll_sparse_process;
+
+/* All that were passed on, of modules that are gone, too. Thread-safe. */
+unsigned long long coll_sparse_all_passed(void);
 
 extern __attribute__((visibility("default"))) const mca_coll_base_component_t mca_coll_sparse_component;
 
@@ -165,11 +173,34 @@ static inline bool coll_sparse_short(size_t bytes, size_t elements, const ompi_d
 
 void coll_sparse_count_passed(void);
 
-/* Whether the module below runs a blocking call, as can be said without looking closer. Then it is counted. */
-bool coll_sparse_passes(coll_sparse_module_t *module, const struct coll_sparse_call *call);
-/* Whether a call is such as that one; makes it the one. */
-bool coll_sparse_same(const struct coll_sparse_unseen *last, const struct coll_sparse_call *call, size_t elements);
-void coll_sparse_note(struct coll_sparse_unseen *last, const struct coll_sparse_call *call, size_t elements);
+static inline bool coll_sparse_is(const struct coll_sparse_unseen *last, enum sparse_kind kind, size_t count, const ompi_datatype_t *type,
+                                  const ompi_op_t *op)
+{
+    return type == last->type && count == last->count && op == last->op && kind == last->kind;
+}
+
+/* Whether a call is such as that one. */
+static inline bool coll_sparse_same(const struct coll_sparse_unseen *last, const struct coll_sparse_call *call)
+{
+    return coll_sparse_is(last, call->kind, call->count, call->type, call->op) && !call->counts;
+}
+
+/* Makes it the one. */
+void coll_sparse_note(struct coll_sparse_unseen *last, const struct coll_sparse_call *call, unsigned left);
+
+/* Whether a blocking call is such as one of the last two that were left to the module below, and is left, too. Then it is counted: the figures may be
+ * read meanwhile. This is what is between a program and the library where nothing can be gained, cold where other ranks share the processor: two
+ * lines of the module, a few of code. */
+static inline bool coll_sparse_again(coll_sparse_module_t *module, enum sparse_kind kind, size_t count, const ompi_datatype_t *type,
+                                     const ompi_op_t *op)
+{
+    struct coll_sparse_unseen *last = &module->unseen;
+    if (!coll_sparse_is(last, kind, count, type, op)) last = &module->brief_one;
+    if (!coll_sparse_is(last, kind, count, type, op) || last->left == 0) return false;
+    last->left--;
+    __atomic_store_n(&module->passed, module->passed + 1, __ATOMIC_RELAXED);
+    return true;
+}
 
 /* Makes the core's description of a call. False: it is not for the core. */
 bool coll_sparse_describe(coll_sparse_module_t *module, const struct coll_sparse_call *call, struct coll_sparse_user *user,

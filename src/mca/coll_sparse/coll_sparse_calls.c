@@ -11,25 +11,43 @@ typedef lucid_ompi_counts_t counts_t;
 
 #define BELOW(api, ...) (sparse->below.coll_##api(__VA_ARGS__, sparse->below.coll_##api##_module))
 
-#define BLOCKING(call, api, ...)                                                        \
-    coll_sparse_module_t *sparse = (coll_sparse_module_t *)module;                      \
-    if (coll_sparse_passes(sparse, &(call))) return BELOW(api, __VA_ARGS__);            \
-    int rc = coll_sparse_run(sparse, &(call));                                          \
+/* What is known of a call before it is looked at closer is out of the way of what was left below before. */
+#define BLOCKING(call, api, ...)                                                                  \
+    coll_sparse_module_t *sparse = (coll_sparse_module_t *)module;                                \
+    int rc = is_brief(sparse, &(call)) ? COLL_SPARSE_PASS : coll_sparse_run(sparse, &(call));     \
     if (rc == COLL_SPARSE_PASS_TIMED) return coll_sparse_passed(sparse, BELOW(api, __VA_ARGS__)); \
     return rc != COLL_SPARSE_PASS ? rc : BELOW(api, __VA_ARGS__)
+
+#define AGAIN(KIND, api, ...)                                                                                     \
+    coll_sparse_module_t *sparse = (coll_sparse_module_t *)module;                                                \
+    if (coll_sparse_again(sparse, KIND, (size_t)count, type, op)) return BELOW(api, __VA_ARGS__);                 \
+    return other_##api(__VA_ARGS__, module)
 
 #define BEGUN(call, persistent, api, ...)                                               \
     coll_sparse_module_t *sparse = (coll_sparse_module_t *)module;                      \
     int rc = coll_sparse_begin(sparse, &(call), persistent, request);                   \
     return rc != COLL_SPARSE_PASS ? rc : BELOW(api, __VA_ARGS__)
 
+static bool is_brief(coll_sparse_module_t *sparse, const struct coll_sparse_call *call)
+{
+    if (!coll_sparse_short(sparse->short_bytes, coll_sparse_elements(sparse, call), call->type)) return false;
+    coll_sparse_note(&sparse->brief_one, call, UINT_MAX);
+    coll_sparse_count_passed();
+    return true;
+}
+
 /* Reduce, Allreduce, Reduce_scatter_block, Scan and Exscan differ in whether there is a root. */
 #define PLAIN(KIND, api)                                                                                                          \
-    static int sparse_##api(const void *in, void *out, count_t count, ompi_datatype_t *type, ompi_op_t *op,                       \
-                            ompi_communicator_t *comm, module_t *module)                                                          \
+    static __attribute__((noinline)) int other_##api(const void *in, void *out, count_t count, ompi_datatype_t *type,             \
+                                                     ompi_op_t *op, ompi_communicator_t *comm, module_t *module)                  \
     {                                                                                                                             \
         struct coll_sparse_call call = {KIND, in, out, count, NULL, type, op, 0};                                                 \
         BLOCKING(call, api, in, out, count, type, op, comm);                                                                      \
+    }                                                                                                                             \
+    static int sparse_##api(const void *in, void *out, count_t count, ompi_datatype_t *type, ompi_op_t *op,                       \
+                            ompi_communicator_t *comm, module_t *module)                                                          \
+    {                                                                                                                             \
+        AGAIN(KIND, api, in, out, count, type, op, comm);                                                                         \
     }                                                                                                                             \
     static int sparse_i##api(const void *in, void *out, count_t count, ompi_datatype_t *type, ompi_op_t *op,                      \
                              ompi_communicator_t *comm, ompi_request_t **request, module_t *module)                               \
@@ -49,11 +67,17 @@ PLAIN(SPARSE_REDUCE_SCATTER, reduce_scatter_block)
 PLAIN(SPARSE_SCAN, scan)
 PLAIN(SPARSE_EXSCAN, exscan)
 
-static int sparse_reduce(const void *in, void *out, count_t count, ompi_datatype_t *type, ompi_op_t *op, int root,
-                         ompi_communicator_t *comm, module_t *module)
+static __attribute__((noinline)) int other_reduce(const void *in, void *out, count_t count, ompi_datatype_t *type, ompi_op_t *op, int root,
+                                                  ompi_communicator_t *comm, module_t *module)
 {
     struct coll_sparse_call call = {SPARSE_REDUCE, in, out, count, NULL, type, op, root};
     BLOCKING(call, reduce, in, out, count, type, op, root, comm);
+}
+
+static int sparse_reduce(const void *in, void *out, count_t count, ompi_datatype_t *type, ompi_op_t *op, int root,
+                         ompi_communicator_t *comm, module_t *module)
+{
+    AGAIN(SPARSE_REDUCE, reduce, in, out, count, type, op, root, comm);
 }
 
 static int sparse_ireduce(const void *in, void *out, count_t count, ompi_datatype_t *type, ompi_op_t *op, int root,

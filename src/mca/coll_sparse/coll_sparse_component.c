@@ -16,17 +16,28 @@ struct coll_sparse_process coll_sparse_process;
 
 static const char *const density_names[] = {"0.0001", "0.001", "0.01", "0.02", "0.05", "0.1", "0.5", "1"};
 
-static int register_figure(const mca_base_component_t *component, const char *name, const char *help, void *figure)
+static int read_figure(const mca_base_component_t *component, const char *name, const char *help, mca_base_get_value_fn_t read, void *figure)
 {
     return mca_base_component_pvar_register(component, name, help, OPAL_INFO_LVL_4, MCA_BASE_PVAR_CLASS_COUNTER,
                                             MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, NULL, MCA_BASE_VAR_BIND_NO_OBJECT,
-                                            MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS, NULL, NULL, NULL, figure);
+                                            MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS, read, NULL, NULL, figure);
+}
+
+static int register_figure(const mca_base_component_t *component, const char *name, const char *help, void *figure)
+{
+    return read_figure(component, name, help, NULL, figure);
+}
+
+static int read_passed(const struct mca_base_pvar_t *variable, void *value, void *object)
+{
+    *(unsigned long long *)value = coll_sparse_all_passed();
+    return OMPI_SUCCESS;
 }
 
 static void register_figures(const mca_base_component_t *component)
 {
     register_figure(component, "calls_taken", "reductions that ran here", &coll_sparse_process.taken);
-    register_figure(component, "calls_passed", "reductions that were passed on", &coll_sparse_process.passed);
+    read_figure(component, "calls_passed", "reductions that were passed on", read_passed, NULL);
     register_figure(component, "bytes_sent", "bytes that the reductions which ran here sent", &coll_sparse_process.sent);
     register_figure(component, "bytes_saved", "bytes that their dense forms would have sent more", &coll_sparse_process.saved);
     for (size_t i = 0; i < sizeof density_names / sizeof *density_names; i++) {

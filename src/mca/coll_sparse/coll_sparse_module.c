@@ -7,6 +7,41 @@
 
 #include "opal/runtime/opal_progress.h"
 
+static struct {
+    pthread_mutex_t lock;
+    coll_sparse_module_t *first;
+} modules = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void enlist(coll_sparse_module_t *module)
+{
+    pthread_mutex_lock(&modules.lock);
+    module->before = NULL;
+    module->next = modules.first;
+    if (modules.first) modules.first->before = module;
+    modules.first = module;
+    pthread_mutex_unlock(&modules.lock);
+}
+
+/* Its figures stay. */
+static void delist(coll_sparse_module_t *module)
+{
+    pthread_mutex_lock(&modules.lock);
+    if (module->before) module->before->next = module->next;
+    else modules.first = module->next;
+    if (module->next) module->next->before = module->before;
+    __atomic_fetch_add(&coll_sparse_process.passed, module->passed, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&modules.lock);
+}
+
+unsigned long long coll_sparse_all_passed(void)
+{
+    pthread_mutex_lock(&modules.lock);
+    unsigned long long all = __atomic_load_n(&coll_sparse_process.passed, __ATOMIC_RELAXED);
+    for (const coll_sparse_module_t *m = modules.first; m; m = m->next) all += __atomic_load_n(&m->passed, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&modules.lock);
+    return all;
+}
+
 static void module_construct(coll_sparse_module_t *module)
 {
     memset(&module->below, 0, sizeof module->below);
@@ -19,13 +54,16 @@ static void module_construct(coll_sparse_module_t *module)
     module->asks = false;
     module->asks_from = 0;
     module->turns = module->created = module->turn = 0;
-    module->unseen = module->unseen_begun = (struct coll_sparse_unseen){0};
+    module->unseen = module->brief_one = module->unseen_begun = (struct coll_sparse_unseen){0};
     module->brief = (struct sparse_short){0};
     pthread_mutex_init(&module->lock, NULL);
+    module->passed = 0;
+    enlist(module);
 }
 
 static void module_destruct(coll_sparse_module_t *module)
 {
+    delist(module);
 #define LET_GO(api) if (module->below.coll_##api##_module) OBJ_RELEASE(module->below.coll_##api##_module);
     COLL_SPARSE_SLOTS(LET_GO)
 #undef LET_GO

@@ -152,7 +152,7 @@ static enum sparse_status go_on(coll_sparse_request_t *request)
         request->status = sparse_collective_create(&request->call, &request->run);
         const struct coll_sparse_call *call = &request->mpi_call;
         if (request->call.order == SPARSE_IN_TURN && request->status == SPARSE_NOT_OURS)
-            coll_sparse_note(&module->unseen_begun, call, coll_sparse_elements(module, call));
+            coll_sparse_note(&module->unseen_begun, call, 0);
     }
     return request->in_turn && request->call.turn != module->turn ? SPARSE_PENDING : request->status;
 }
@@ -438,12 +438,12 @@ static int prepare(coll_sparse_request_t *request, ompi_request_t **handle)
 
 /* Such as the last one that was created, which was left to libnbc, behind others that are all decided: so is this one, at once. It has its turn
  * and its tags. */
-static bool passes_again(coll_sparse_module_t *module, const struct coll_sparse_call *call, size_t elements)
+static bool passes_again(coll_sparse_module_t *module, const struct coll_sparse_call *call)
 {
     pthread_mutex_lock(&module->lock);
     const bool first = module->turns == module->turn && module->turns == module->created;
-    const bool same = first && coll_sparse_same(&module->unseen_begun, call, elements);
-    const bool passes = same && sparse_state_passes(module->state, SPARSE_IN_TURN, &module->parameters);
+    const bool same = first && coll_sparse_same(&module->unseen_begun, call);
+    const bool passes = same && sparse_state_passes(module->state, SPARSE_IN_TURN, 1, &module->parameters) > 0;
     if (passes) module->turn = module->created = ++module->turns;
     pthread_mutex_unlock(&module->lock);
     if (passes) (void)tag_of(module, false);
@@ -454,7 +454,7 @@ int coll_sparse_begin(coll_sparse_module_t *module, const struct coll_sparse_cal
 {
     const size_t elements = coll_sparse_elements(module, call);
     if (!coll_sparse_process.nonblocking || coll_sparse_short(module->short_begun, elements, call->type)) return COLL_SPARSE_PASS;
-    if (!persistent && passes_again(module, call, elements)) return coll_sparse_below_now(module, call, handle);
+    if (!persistent && passes_again(module, call)) return coll_sparse_below_now(module, call, handle);
     coll_sparse_request_t *request = make(module, call, persistent);
     if (!request) return OMPI_ERR_OUT_OF_RESOURCE; /* alone, it may not be passed on */
     if (!coll_sparse_describe(module, call, &request->user, &request->call)) {

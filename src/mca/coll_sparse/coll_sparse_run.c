@@ -72,34 +72,28 @@ int coll_sparse_passed(coll_sparse_module_t *module, int rc)
     return rc;
 }
 
-bool coll_sparse_same(const struct coll_sparse_unseen *last, const struct coll_sparse_call *call, size_t elements)
-{
-    return call->type == last->type && call->op == last->op && elements == last->elements && call->kind == last->kind;
-}
-
-void coll_sparse_note(struct coll_sparse_unseen *last, const struct coll_sparse_call *call, size_t elements)
+void coll_sparse_note(struct coll_sparse_unseen *last, const struct coll_sparse_call *call, unsigned left)
 {
     bool lasting = ompi_datatype_is_predefined(call->type) && ompi_op_is_intrinsic(call->op) && !call->counts;
-    *last = (struct coll_sparse_unseen){elements, lasting ? call->type : NULL, call->op, call->kind};
+    *last = (struct coll_sparse_unseen){lasting ? call->type : NULL, call->op, call->count, call->kind, left};
 }
 
-static bool same_again(coll_sparse_module_t *module, const struct coll_sparse_call *call, size_t elements)
+/* Those that were counted and have not come are taken back; and the core is asked for more, if the call is another such one. */
+static bool left_again(coll_sparse_module_t *module, const struct coll_sparse_call *call)
 {
-    return coll_sparse_same(&module->unseen, call, elements) && sparse_state_passes(module->state, SPARSE_IN_ORDER, &module->parameters);
-}
-
-bool coll_sparse_passes(coll_sparse_module_t *module, const struct coll_sparse_call *call)
-{
-    size_t elements = coll_sparse_elements(module, call);
-    if (!coll_sparse_short(module->short_bytes, elements, call->type) && !same_again(module, call, elements)) return false;
-    coll_sparse_count_passed();
-    return true;
+    struct coll_sparse_unseen *last = &module->unseen;
+    sparse_state_take_back(module->state, SPARSE_IN_ORDER, last->left);
+    last->left = 0;
+    if (!coll_sparse_same(last, call)) return false;
+    const unsigned calls = sparse_state_passes(module->state, SPARSE_IN_ORDER, UINT_MAX, &module->parameters);
+    if (calls > 0) last->left = calls - 1;
+    return calls > 0;
 }
 
 /* Was left to the module below without a message. */
-static int left_unseen(coll_sparse_module_t *module, const struct coll_sparse_call *call, size_t elements)
+static int left_unseen(coll_sparse_module_t *module, const struct coll_sparse_call *call)
 {
-    coll_sparse_note(&module->unseen, call, elements);
+    coll_sparse_note(&module->unseen, call, 0);
     return passed();
 }
 
@@ -136,7 +130,8 @@ int coll_sparse_run(coll_sparse_module_t *module, const struct coll_sparse_call 
     struct coll_sparse_user user;
     struct sparse_call call;
     struct sparse_collective *run;
-    size_t elements = coll_sparse_elements(module, mpi_call);
+    if (left_again(module, mpi_call)) return passed();
+    const size_t elements = coll_sparse_elements(module, mpi_call);
     if (!coll_sparse_describe(module, mpi_call, &user, &call)) return passed();
     /* from here on all processes answer alike */
     const size_t size = call.operator.size;
@@ -159,5 +154,5 @@ int coll_sparse_run(coll_sparse_module_t *module, const struct coll_sparse_call 
         return rc;
     }
     pthread_mutex_unlock(&module->lock);
-    return status == SPARSE_NOT_OURS ? left_unseen(module, mpi_call, elements) : OMPI_ERR_OUT_OF_RESOURCE;
+    return status == SPARSE_NOT_OURS ? left_unseen(module, mpi_call) : OMPI_ERR_OUT_OF_RESOURCE;
 }
