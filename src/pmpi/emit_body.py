@@ -67,6 +67,14 @@ def reduction(dialect):
     return "&(const struct lucid_reduction){" + ", ".join(fields) + "}"
 
 
+def again(dialect):
+    """Whether a blocking reduction is as the one before it, and the library's, in the terms of reduce_again.h; None where it has several counts."""
+    count = [name for name in ("count", "recvcount") if name in dialect.parameters]
+    if not count or dialect.function.action != "coll":
+        return None
+    return f"lucid_reduce_again(SPARSE_{functions.REDUCTIONS[dialect.function.name]}, {count[0]}, datatype, op, comm)"
+
+
 def used(text, names):
     """The `names` that occur in `text`, in the order of `names`."""
     words = set(re.findall(r"\w+", text))

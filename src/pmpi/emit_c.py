@@ -23,10 +23,14 @@ class C(emit_body.Dialect):
         if self.function.action == "coll_init":
             return [f"int rc = {call}",
                     f"if (LUCID_UNLIKELY(lucid_reduce_wanted()) && rc == MPI_SUCCESS) (void)lucid_reduce_persist({own}, request, &rc);"]
-        nonblocking = self.function.action == "icoll"
-        taken = f"lucid_reduce_begin({own}, request, &rc)" if nonblocking else f"lucid_reduce_run({own}, &rc)"
-        left = [] if nonblocking else ["if (LUCID_UNLIKELY(lucid_reduce_wanted())) lucid_reduce_left();"]
-        return ["int rc = MPI_SUCCESS;", f"if (LUCID_LIKELY(!lucid_reduce_wanted()) || !{taken})", f"    rc = {call}", *left]
+        if self.function.action == "icoll":
+            return ["int rc = MPI_SUCCESS;",
+                    f"if (LUCID_LIKELY(!lucid_reduce_wanted()) || !lucid_reduce_begin({own}, request, &rc))", f"    rc = {call}"]
+        again = emit_body.again(self)
+        looked_at = f"lucid_reduce_wanted() && !{again}" if again else "lucid_reduce_wanted()"
+        return ["int rc = MPI_SUCCESS;", f"const bool looked_at = {looked_at};",
+                f"if (LUCID_LIKELY(!looked_at) || !lucid_reduce_run({own}, &rc))", f"    rc = {call}",
+                "if (LUCID_UNLIKELY(looked_at)) lucid_reduce_left();"]
 
     def arranged_call(self, adjacent):
         other = {"comm": "arranged", "reorder": "arranged == comm ? reorder : 0"}

@@ -87,8 +87,10 @@ class Fortran(emit_body.Dialect):
             here += ["MPI_Request made = MPI_REQUEST_NULL;", f"taken = lucid_reduce_begin({own}, &made, &own);",
                      "if (taken) {", "    *ierror = own;", "    *(MPI_Fint *)f_request = PMPI_Request_c2f(made);", "}"]
         else:
-            here += [f"taken = lucid_reduce_run({own}, &own);", "if (taken) *ierror = own;"]
-            left = ["if (LUCID_UNLIKELY(wanted)) lucid_reduce_left();"]
+            again = emit_body.again(self)
+            here += [*([f"looked_at = !{again};"] if again else []), f"taken = looked_at && lucid_reduce_run({own}, &own);", "if (taken) *ierror = own;"]
+            begin += ["bool looked_at = wanted;"]
+            left = ["if (LUCID_UNLIKELY(looked_at)) lucid_reduce_left();"]
         return [*begin, "bool taken = false;", "if (LUCID_UNLIKELY(wanted)) {", *("    " + line for line in here), "}",
                 "if (!taken) {", *("    " + line for line in inside), "}", *left, rc]
 

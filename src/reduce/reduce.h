@@ -15,6 +15,7 @@
 #include "../sparse/sparse_collective.h"
 #include "../sparse/sparse_settings.h"
 #include "../sparse/sparse_short.h"
+#include "reduce_again.h"
 
 /* A call as MPI has it. */
 struct lucid_reduction {
@@ -33,11 +34,6 @@ struct lucid_reduction {
     const char *name;          /* "MPI_Allreduce" */
     const void *site;          /* where it was called from */
 };
-
-/* Whether the wrappers hand reductions over at all; not those of this thread while it is inside of one that Fortran's wrapper has handed
- * over. */
-LUCID_INTERNAL bool lucid_reduce_wanted(void);
-LUCID_INTERNAL void lucid_reduce_nest(bool inside);
 
 /* After MPI_Init (collective): whether nonblocking calls can be taken. May come twice. */
 LUCID_INTERNAL void lucid_reduce_open(void);
@@ -94,7 +90,7 @@ struct lucid_reduce_comm {
     pthread_mutex_t lock;                /* of the state and what follows; held while the core steps */
     unsigned issued, turn;               /* nonblocking calls: made; known who runs them, which is settled in their order */
     unsigned persistent;                 /* calls made */
-    unsigned asked;                      /* blocking calls that the core has been asked about */
+    struct lucid_reduce_ahead ahead;     /* of blocking calls, which come one behind the other */
     atomic_size_t users;                 /* nonblocking calls not complete, persistent ones not freed, who asks for the duplicate (the lock
                                           * of reduce_request.c, but for who only looks whether there are some) */
     struct lucid_reduce_comm *next;
@@ -128,9 +124,10 @@ LUCID_INTERNAL void lucid_reduce_transport(struct lucid_reduce_comm *own);
 /* Whether a request is done (and gone). Makes no progress inside the library's own progress. */
 LUCID_INTERNAL int lucid_reduce_test(MPI_Request *request, bool *done, MPI_Status *status);
 
-/* A blocking call that is as this thread's last one was: whether it is the library's, too (reduce_again.c). Then it counts as if the core
- * had been asked. */
-LUCID_INTERNAL bool lucid_reduce_again(const struct lucid_reduction *reduction);
+/* Whether a blocking call that lucid_reduce_again() does not know is the library's all the same, as the thread's last one was; it counts likewise. */
+LUCID_INTERNAL bool lucid_reduce_left_again(const struct lucid_reduction *reduction);
+/* The core is about to be asked about a blocking one. Under the communicator's lock. */
+LUCID_INTERNAL void lucid_reduce_again_asked(struct lucid_reduce_comm *own);
 /* What is remembered for that: that the core knows the call's operator and datatype; that it has left the call to the library without a
  * message. And that a communicator is gone. */
 LUCID_INTERNAL void lucid_reduce_again_pair(const struct lucid_reduction *reduction, const struct sparse_operator *operator);
@@ -175,7 +172,6 @@ LUCID_INTERNAL size_t lucid_reduce_elements(const struct lucid_reduction *reduct
 LUCID_INTERNAL bool lucid_reduce_counts(const struct lucid_reduction *reduction, int size, size_t **counts);
 /* Books what has run; MPI's error code, said on standard error. */
 LUCID_INTERNAL int lucid_reduce_account(const struct lucid_reduction *reduction, const struct sparse_outcome *outcome, int rank);
-LUCID_INTERNAL void lucid_reduce_passed(void);
 
 /* Who steps nonblocking calls while the program does something else (reduce_engine.c). */
 enum lucid_reduce_engine { LUCID_REDUCE_NO_ENGINE, LUCID_REDUCE_HOOK, LUCID_REDUCE_THREAD };

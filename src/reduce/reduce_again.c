@@ -1,105 +1,112 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * reduce_again.c: a call that is as the thread's last one was, told from it in a few steps: what is left to the library should
- * not take longer for having been looked at.
- *
- * Nothing is remembered of operators and datatypes that a program makes, whose handles may be other ones' the next time; of a
- * communicator, until any of those that are known here is freed.
+ * reduce_again.c: see reduce_again.h.
  */
 #include "reduce.h"
 
-#include <stdatomic.h>
+#include <limits.h>
 
-static _Thread_local struct {
+struct lucid_reduce_process lucid_reduce_process;
+_Thread_local struct lucid_reduce_thread lucid_reduce_thread;
+
+static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
     MPI_Datatype type; /* predefined, and for the core; MPI_DATATYPE_NULL: none yet */
     MPI_Op op;
     size_t size;       /* of its elements */
     bool some;
-} pair;
-
-/* The last blocking one; the last other one, if it was too short. */
-static _Thread_local struct last {
-    bool some, brief;              /* brief: too short for that communicator, whatever else */
-    struct lucid_reduce_comm *own;
-    unsigned age, number;
-    MPI_Comm comm;
-    MPI_Datatype type;
-    MPI_Op op;
-    MPI_Count count;
-    enum sparse_kind kind;
-} unseen, begun;
-
-static _Atomic unsigned age; /* how many communicators have been forgotten */
+    struct lucid_reduce_comm *own;   /* of the thread's `unseen` */
+    struct lucid_reduce_last begun;  /* the last call that was not blocking, if it was too short */
+} known;
 
 void lucid_reduce_again_forget(void)
 {
-    atomic_fetch_add_explicit(&age, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&lucid_reduce_process.age, 1, memory_order_relaxed);
 }
 
 void lucid_reduce_again_pair(const struct lucid_reduction *reduction, const struct sparse_operator *operator)
 {
     if (operator->op == SPARSE_USER) return;
-    pair.type = reduction->type;
-    pair.op = reduction->op;
-    pair.size = operator->size;
-    pair.some = true;
+    known.type = reduction->type;
+    known.op = reduction->op;
+    known.size = operator->size;
+    known.some = true;
 }
 
-static void remember(struct last *last, const struct lucid_reduction *reduction, const struct sparse_operator *operator)
+static void remember(struct lucid_reduce_last *last, const struct lucid_reduction *reduction, bool lasts, struct lucid_reduce_ahead *ahead)
 {
-    *last = (struct last){
-        .some = operator->op != SPARSE_USER && !reduction->counts && !reduction->counts_c,
-        .age = atomic_load_explicit(&age, memory_order_relaxed), .comm = reduction->comm, .type = reduction->type, .op = reduction->op,
-        .count = reduction->count, .kind = reduction->kind};
+    *last = (struct lucid_reduce_last){
+        .comm = reduction->comm, .type = reduction->type, .op = reduction->op, .count = reduction->count, .kind = reduction->kind,
+        .age = atomic_load_explicit(&lucid_reduce_process.age, memory_order_relaxed), .number = ahead->asked,
+        .ahead = lasts && !reduction->counts && !reduction->counts_c ? ahead : NULL};
 }
 
 void lucid_reduce_again_unseen(const struct lucid_reduction *reduction, const struct sparse_operator *operator,
                                struct lucid_reduce_comm *own)
 {
-    remember(&unseen, reduction, operator);
-    unseen.own = own;
-    unseen.number = own->asked;
+    remember(&lucid_reduce_thread.unseen, reduction, operator->op != SPARSE_USER, &own->ahead);
+    known.own = own;
+}
+
+static void remember_short(const struct lucid_reduction *reduction, bool lasts)
+{
+    lucid_reduce_thread.plenty.left = UINT_MAX;
+    remember(&lucid_reduce_thread.brief, reduction, lasts, &lucid_reduce_thread.plenty);
 }
 
 void lucid_reduce_again_short(const struct lucid_reduction *reduction, const struct sparse_operator *operator)
 {
-    remember(&unseen, reduction, operator);
-    unseen.brief = true;
+    remember_short(reduction, operator->op != SPARSE_USER);
 }
 
 void lucid_reduce_again_begun(const struct lucid_reduction *reduction, const struct sparse_operator *operator)
 {
-    remember(&begun, reduction, operator);
+    remember(&known.begun, reduction, operator->op != SPARSE_USER, &lucid_reduce_thread.plenty);
 }
 
 static bool is_short(const struct lucid_reduction *reduction)
 {
     const size_t most = lucid_params()->sparse_always ? 0 : sparse_short_least(lucid_params()), count = (size_t)reduction->count;
-    if (!pair.some || reduction->type != pair.type || reduction->op != pair.op || reduction->kind == SPARSE_REDUCE_SCATTER) return false;
-    return reduction->count >= 0 && count < most && count * pair.size < most;
+    if (!known.some || reduction->type != known.type || reduction->op != known.op || reduction->kind == SPARSE_REDUCE_SCATTER) return false;
+    return reduction->count >= 0 && count < most && count * known.size < most;
 }
 
-static bool same(const struct last *last, const struct lucid_reduction *reduction)
+static bool same(const struct lucid_reduce_last *last, const struct lucid_reduction *r)
 {
-    return last->some && reduction->comm == last->comm && reduction->count == last->count && reduction->type == last->type &&
-           reduction->op == last->op && reduction->kind == last->kind && !reduction->counts && !reduction->counts_c &&
-           last->age == atomic_load_explicit(&age, memory_order_relaxed);
+    return lucid_reduce_is(last, r->kind, r->count, r->type, r->op, r->comm) && !r->counts && !r->counts_c;
 }
 
-/* Nonblocking calls before it have their turn first, and no other thread has come in between. */
+/* Those that were counted and have not come are taken back. Under the communicator's lock. */
+static void take_back(struct lucid_reduce_comm *own)
+{
+    sparse_state_take_back(own->state, SPARSE_IN_ORDER, own->ahead.left);
+    own->ahead.left = 0;
+}
+
+void lucid_reduce_again_asked(struct lucid_reduce_comm *own)
+{
+    take_back(own);
+    own->ahead.asked++;
+}
+
+/* Unless another thread has come in between the core is asked for more. */
 static bool passes(struct lucid_reduce_comm *own)
 {
     pthread_mutex_lock(&own->lock);
-    bool found = own->turn == own->issued && own->asked == unseen.number && sparse_state_passes(own->state, SPARSE_IN_ORDER, 1, &own->parameters) > 0;
+    take_back(own);
+    const bool last = own->ahead.asked == lucid_reduce_thread.unseen.number;
+    const unsigned calls = last ? sparse_state_passes(own->state, SPARSE_IN_ORDER, UINT_MAX, &own->parameters) : 0;
+    if (calls > 0) own->ahead.left = calls - 1;
     pthread_mutex_unlock(&own->lock);
-    return found;
+    return calls > 0;
 }
 
-bool lucid_reduce_again(const struct lucid_reduction *reduction)
+bool lucid_reduce_left_again(const struct lucid_reduction *reduction)
 {
-    return is_short(reduction) || (same(&unseen, reduction) && (unseen.brief || passes(unseen.own)));
+    const bool brief = is_short(reduction) || same(&lucid_reduce_thread.brief, reduction);
+    if (brief) remember_short(reduction, true);
+    return brief || (same(&lucid_reduce_thread.unseen, reduction) && passes(known.own));
 }
 
 bool lucid_reduce_begun_again(const struct lucid_reduction *reduction)
 {
-    return is_short(reduction) || same(&begun, reduction);
+    return is_short(reduction) || same(&known.begun, reduction);
 }

@@ -10,35 +10,32 @@
 
 #include "../core/log.h"
 
-static _Atomic uint64_t taken, passed, sent, saved;
+static _Atomic uint64_t taken, sent, saved;
 
 void lucid_sparse_get_figures(lucid_sparse_figures_t *figures)
 {
-    *figures = (lucid_sparse_figures_t){taken, passed, sent, saved};
+    *figures = (lucid_sparse_figures_t){taken, lucid_reduce_process.passed, sent, saved};
 }
 
-/* Found out once; who finds it out twice finds the same. */
-static enum { UNKNOWN, OFF, ON, MEASURE } mode(void)
+/* Who finds it out twice finds the same. */
+int lucid_reduce_find_mode(void)
 {
-    static _Atomic int known;
-    int found = atomic_load_explicit(&known, memory_order_relaxed);
-    if (LUCID_LIKELY(found != UNKNOWN)) return found;
     const char *word = lucid_params()->sparse;
-    found = strcmp(word, "on") == 0 ? ON : strcmp(word, "measure") == 0 ? MEASURE : OFF;
-    atomic_store_explicit(&known, found, memory_order_relaxed);
+    const int found = strcmp(word, "on") == 0 ? LUCID_REDUCE_ON : strcmp(word, "measure") == 0 ? LUCID_REDUCE_MEASURE : LUCID_REDUCE_OFF;
+    if (found == LUCID_REDUCE_ON && !lucid_params()->sparse_always)
+        lucid_reduce_process.tiny = sparse_short_least(lucid_params()) / SPARSE_MAX_SIZE;
+    lucid_reduce_process.mode = found;
     return found;
 }
 
-static _Thread_local bool nested;
-
-bool lucid_reduce_wanted(void)
+static bool is_on(void)
 {
-    return mode() != OFF && !nested;
+    return lucid_reduce_mode() == LUCID_REDUCE_ON;
 }
 
-void lucid_reduce_nest(bool inside)
+static bool is_measured(void)
 {
-    nested = inside;
+    return lucid_reduce_mode() == LUCID_REDUCE_MEASURE;
 }
 
 static bool is_intra(MPI_Comm comm, int *rank, int *size)
@@ -84,11 +81,6 @@ int lucid_reduce_account(const struct lucid_reduction *reduction, const struct s
            : outcome->error == SPARSE_NO_MEMORY ? MPI_ERR_NO_MEM : MPI_ERR_OTHER;
 }
 
-void lucid_reduce_passed(void)
-{
-    passed++;
-}
-
 bool lucid_reduce_counts(const struct lucid_reduction *reduction, int size, size_t **counts)
 {
     *counts = NULL;
@@ -101,7 +93,7 @@ bool lucid_reduce_counts(const struct lucid_reduction *reduction, int size, size
 enum sparse_status lucid_reduce_create(const struct sparse_call *call, struct lucid_reduce_comm *own, struct sparse_collective **run)
 {
     pthread_mutex_lock(&own->lock);
-    own->asked++;
+    lucid_reduce_again_asked(own);
     enum sparse_status status = sparse_collective_create(call, run);
     pthread_mutex_unlock(&own->lock);
     return status;
@@ -130,7 +122,7 @@ static _Thread_local struct lucid_reduce_comm *passed_on;
 void lucid_reduce_left(void)
 {
     struct lucid_reduce_comm *own = passed_on;
-    if (mode() == MEASURE) lucid_reduce_look_done();
+    if (is_measured()) lucid_reduce_look_done();
     lucid_reduce_short_left();
     if (!own) return;
     passed_on = NULL;
@@ -163,11 +155,10 @@ static bool run(const struct lucid_reduction *reduction, size_t *counts, const s
     return true;
 }
 
-/* So few elements that they are short whatever their type: most calls, and nothing is looked up for them. */
+/* Most calls are, and nothing is looked up for them. */
 static bool is_tiny(const struct lucid_reduction *reduction)
 {
-    return reduction->kind != SPARSE_REDUCE_SCATTER && mode() == ON && !lucid_params()->sparse_always && reduction->count >= 0 &&
-           (size_t)reduction->count < sparse_short_least(lucid_params()) / SPARSE_MAX_SIZE;
+    return reduction->kind != SPARSE_REDUCE_SCATTER && (size_t)reduction->count < lucid_reduce_process.tiny;
 }
 
 static bool reaches(size_t elements, size_t size, size_t bytes)
@@ -180,15 +171,15 @@ bool lucid_reduce_is_ours(const struct lucid_reduction *reduction, struct lucid_
 {
     int rank, size;
     if (is_tiny(reduction)) return false;
-    if (!blocking && mode() == ON && lucid_reduce_begun_again(reduction)) {
-        passed++;
+    if (!blocking && is_on() && lucid_reduce_begun_again(reduction)) {
+        lucid_reduce_passed();
         return false;
     }
     if (!is_intra(reduction->comm, &rank, &size)) return false;
     if (!lucid_reduce_is_valid(reduction, rank, size, elements)) return false;
     bool known = lucid_reduce_operator(reduction->op, reduction->type, user, operator);
     if (known) lucid_reduce_again_pair(reduction, operator);
-    if (mode() == MEASURE) {
+    if (is_measured()) {
         if (known) lucid_reduce_look(reduction, *elements, operator);
         else if (!lucid_reduce_predefined(reduction->op) && !lucid_op_declared(reduction->op)) lucid_reduce_not_declared();
         return false;
@@ -197,7 +188,7 @@ bool lucid_reduce_is_ours(const struct lucid_reduction *reduction, struct lucid_
         if (blocking || lucid_reduce_long(reduction->comm, *elements * operator->size)) return true;
     }
     if (known && !blocking) lucid_reduce_again_begun(reduction, operator);
-    passed++;
+    lucid_reduce_passed();
     return false;
 }
 
@@ -207,16 +198,16 @@ bool lucid_reduce_run(const struct lucid_reduction *reduction, int *rc)
     struct sparse_operator operator;
     size_t elements, *counts = NULL;
     int size;
-    if (mode() == MEASURE) lucid_reduce_look_anew();
-    if (mode() == ON && !is_tiny(reduction) && lucid_reduce_again(reduction)) {
-        passed++;
+    if (is_measured()) lucid_reduce_look_anew();
+    if (is_on() && !is_tiny(reduction) && lucid_reduce_left_again(reduction)) {
+        lucid_reduce_passed();
         return false;
     }
     if (!lucid_reduce_is_ours(reduction, &user, &operator, &elements, true)) return false;
     enum lucid_reduce_brief brief = lucid_reduce_short(reduction->comm, elements * operator.size);
     if (brief == LUCID_REDUCE_SHORT) lucid_reduce_again_short(reduction, &operator);
     if (brief == LUCID_REDUCE_SHORT || brief == LUCID_REDUCE_TIMED) {
-        passed++;
+        lucid_reduce_passed();
         return false;
     }
     PMPI_Comm_size(reduction->comm, &size);
@@ -228,7 +219,7 @@ bool lucid_reduce_run(const struct lucid_reduction *reduction, int *rc)
         *rc = lucid_reduce_account(reduction, &outcome, -1);
     }
     free(counts);
-    if (!done) passed++;
+    if (!done) lucid_reduce_passed();
     else if (*rc != MPI_SUCCESS) PMPI_Comm_call_errhandler(reduction->comm, *rc);
     return done;
 }

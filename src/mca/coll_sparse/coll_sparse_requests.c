@@ -33,7 +33,7 @@ OBJ_CLASS_DECLARATION(coll_sparse_request_t);
 
 /* Active requests. Who steps them takes the whole list away and puts back what is not done. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static coll_sparse_request_t *active;
+static coll_sparse_request_t *_Atomic active; /* is looked at without the lock: most of the time there is none */
 static bool registered;
 static _Thread_local bool stepping;
 
@@ -177,7 +177,7 @@ static bool step(coll_sparse_request_t *request)
 static int progress(void)
 {
     int completed = 0;
-    if (stepping) return 0; /* a message below makes progress itself */
+    if (stepping || !atomic_load_explicit(&active, memory_order_relaxed)) return 0; /* stepping: a message below makes progress itself */
     pthread_mutex_lock(&lock);
     coll_sparse_request_t *mine = active;
     active = NULL;
