@@ -6,6 +6,7 @@
  */
 #include <dlfcn.h>
 #include <mpi.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -182,9 +183,53 @@ static void test_scatters(void)
     }
 }
 
+/* Two threads take turns on one communicator, each with calls of its own length; at every other process one thread makes them all. */
+enum { TURNS = 40, IN_A_ROW = 6 };
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static int turn;
+
+static void take_turn(int who)
+{
+    for (int call = 0; call < IN_A_ROW; call++) {
+        const int n = who ? ELEMENTS : ELEMENTS / 3;
+        memset(out, 0, sizeof out);
+        MPI_Allreduce(in, out, n, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        CHECK_EQUAL(out[n - 1], size * n);
+        calls += size > 1;
+    }
+}
+
+static void *take_turns(void *argument)
+{
+    const int who = argument != NULL;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < TURNS / 2; i++) {
+        while (turn % 2 != who) pthread_cond_wait(&changed, &lock);
+        take_turn(who);
+        turn++;
+        pthread_cond_broadcast(&changed);
+    }
+    pthread_mutex_unlock(&lock);
+    return NULL;
+}
+
+static void test_threads(void)
+{
+    pthread_t other;
+    if (rank % 2) {
+        for (int i = 0; i < TURNS; i++) take_turn(i % 2);
+        return;
+    }
+    CHECK_EQUAL(pthread_create(&other, NULL, take_turns, &turn), 0);
+    take_turns(NULL);
+    pthread_join(other, NULL);
+}
+
 int main(int argc, char **argv)
 {
-    MPI_Init(&argc, &argv);
+    int provided;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     check_rank = rank;
@@ -197,6 +242,7 @@ int main(int argc, char **argv)
     test_short_and_other_operators();
     test_short_nonblocking();
     test_scatters();
+    if (provided >= MPI_THREAD_SERIALIZED) test_threads();
     CHECK_EQUAL(counted() - before, calls);
     const int failed = check_outcome();
     if (counted == by_component) MPI_T_pvar_session_free(&session);
