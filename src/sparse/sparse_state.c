@@ -49,12 +49,13 @@ static bool is_short(const struct sparse_class *class)
     return (size_t)1 << octave < SPARSE_SHORT_MOST;
 }
 
-/* What is short takes less than a look, whatever a program does between its calls: one look in 32 of them, and one more behind it that is timed, are a part of their
- * time. So looks are the more seldom, the more of them have come to the same. Of longer vectors more is lost if they become sparse, and of those that are there is
- * more to see. */
-static unsigned doublings(const struct sparse_class *class, const struct sparse_parameters *parameters)
+/* What is short takes less than a look, whatever a program does between its calls: one look in 32 of them (in 8, where an encoded form runs), and
+ * one more behind it that is timed, are a part of their time. So looks are the more seldom, the more of them have come to the same. Of longer
+ * vectors more is lost if they become sparse, and of those that are there is more to see. */
+static unsigned doublings(const struct sparse_class *class, bool encoded, const struct sparse_parameters *parameters)
 {
-    const unsigned most = is_short(class) ? SELDOM : class->sort.density >= 0.5 ? CAUTION : 1;
+    const unsigned of_short = encoded ? CAUTION : SELDOM, of_dense = encoded ? 1 : CAUTION;
+    const unsigned most = is_short(class) ? of_short : class->sort.density >= 0.5 ? of_dense : 1;
     unsigned doublings = 0;
     while (class->alike > parameters->patience + doublings && 1u << doublings < most) doublings++;
     return doublings;
@@ -64,7 +65,7 @@ static unsigned doublings(const struct sparse_class *class, const struct sparse_
 static unsigned period(const struct sparse_class *class, bool encoded, const struct sparse_parameters *parameters)
 {
     const unsigned every = encoded ? parameters->every / CAUTION : parameters->every, once = every > 1 ? every : 1;
-    const unsigned least = encoded ? once : once << doublings(class, parameters);
+    const unsigned least = once << doublings(class, encoded, parameters);
     const double most = (double)once * (encoded ? CAUTION : SELDOM), wanted = class->dear * calls_a_look;
     return wanted <= least ? least : (unsigned)(wanted < most ? wanted : most);
 }
