@@ -88,11 +88,12 @@ static inline bool lucid_reduce_is(const struct lucid_reduce_last *last, enum sp
  * and lucid_reduce_left() are not for it. `count`: as MPI has it; not of Reduce_scatter with several. */
 static inline bool lucid_reduce_again(enum sparse_kind kind, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
 {
-    struct lucid_reduce_last *last = &lucid_reduce_thread.unseen;
+    struct lucid_reduce_thread *own = &lucid_reduce_thread;
     const size_t tiny = atomic_load_explicit(&lucid_reduce_process.tiny, memory_order_relaxed);
     if (kind != SPARSE_REDUCE_SCATTER && (size_t)count < tiny) return true;
-    if (!lucid_reduce_is(last, kind, count, type, op, comm)) last = &lucid_reduce_thread.brief;
-    if (!lucid_reduce_is(last, kind, count, type, op, comm) || last->ahead->asked != last->number || last->ahead->left == 0) return false;
+    struct lucid_reduce_last *last = lucid_reduce_is(&own->unseen, kind, count, type, op, comm)  ? &own->unseen
+                                     : lucid_reduce_is(&own->brief, kind, count, type, op, comm) ? &own->brief : NULL;
+    if (!last || last->ahead->asked != last->number || last->ahead->left == 0) return false;
     last->ahead->left--;
     lucid_reduce_passed();
     return true;

@@ -194,9 +194,9 @@ void coll_sparse_note(struct coll_sparse_unseen *last, const struct coll_sparse_
 static inline bool coll_sparse_again(coll_sparse_module_t *module, enum sparse_kind kind, size_t count, const ompi_datatype_t *type,
                                      const ompi_op_t *op)
 {
-    struct coll_sparse_unseen *last = &module->unseen;
-    if (!coll_sparse_is(last, kind, count, type, op)) last = &module->brief_one;
-    if (!coll_sparse_is(last, kind, count, type, op) || last->left == 0) return false;
+    struct coll_sparse_unseen *last = coll_sparse_is(&module->unseen, kind, count, type, op)      ? &module->unseen
+                                      : coll_sparse_is(&module->brief_one, kind, count, type, op) ? &module->brief_one : NULL;
+    if (!last || last->left == 0) return false;
     last->left--;
     __atomic_store_n(&module->passed, module->passed + 1, __ATOMIC_RELAXED);
     return true;

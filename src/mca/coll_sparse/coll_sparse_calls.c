@@ -11,7 +11,7 @@ typedef lucid_ompi_counts_t counts_t;
 
 #define BELOW(api, ...) (sparse->below.coll_##api(__VA_ARGS__, sparse->below.coll_##api##_module))
 
-/* What is known of a call before it is looked at closer is out of the way of what was left below before. */
+/* A call that is not as one of the last two. In a function of its own: the slot's has few lines of code to be read. */
 #define BLOCKING(call, api, ...)                                                                  \
     coll_sparse_module_t *sparse = (coll_sparse_module_t *)module;                                \
     int rc = is_brief(sparse, &(call)) ? COLL_SPARSE_PASS : coll_sparse_run(sparse, &(call));     \
