@@ -56,6 +56,13 @@ struct sparse_view sparse_view_of(const void *message);
 /* The exceptions as a bitmap; all ones for dense. */
 void sparse_view_mask(const struct sparse_view *view, uint64_t *mask);
 
+/* `n` bits of a mask, up to 64, from bit `by` of its first word on; some may lie in the next word. */
+static inline uint64_t sparse_mask_bits(const uint64_t *mask, size_t by, size_t n)
+{
+    const uint64_t low = mask[0] >> by, high = by + n > 64 ? mask[1] << (64 - by) : 0;
+    return (low | high) & (n < 64 ? (UINT64_C(1) << n) - 1 : ~UINT64_C(0));
+}
+
 /* The bits of a mask that may have any alignment. */
 static inline size_t sparse_mask_count(const void *mask, size_t words)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* AVX2 with BMI2 (Haswell, Zen and later). There is no compress: for elements of 4 and 8 bytes, the lanes of a permutation are
- * drawn from the mask by pext and pdep; narrower ones go bit by bit. */
+/* AVX2 with BMI2 (Haswell, Zen and later). There is no compress: for elements of 4, 8 and 16 bytes, the lanes of a permutation are
+ * looked up by the mask; narrower ones go bit by bit. */
 #include <immintrin.h>
 
 #include "sparse_combine_loops.h"
 #include "sparse_format.h"
 #include "sparse_strands.h"
+#include "sparse_tables_avx2.h"
 #include "visibility.h"
 
 /* The plain moves, compiled for this instruction set: for widths and ends of vectors that have nothing better. */
@@ -25,9 +26,7 @@
 #define SIZE 16
 #include "sparse_moves_loops.h"
 
-#define FEW 6 /* exceptions in a word of 64, up to which bits are walked */
-#define LANES UINT64_C(0x0706050403020100)
-#define EACH UINT64_C(0x0101010101010101)
+#define FEW(bytes) (3 * (bytes) / 2) /* exceptions in a word of 64, up to which bits are walked: three quarters of the groups */
 
 static inline __m256i load(const unsigned char *at)
 {
@@ -135,30 +134,22 @@ static inline size_t list_word(uint64_t word, size_t at, unsigned char *position
 LIST(4)
 LIST(8)
 
-/* A group of 8 lanes of 4 bytes: `mask` has a bit for each. The numbers of the masked lanes, packed; which value each lane takes.
- * */
+/* Of 8 lanes of 4 bytes, of which `mask` has a bit for each: the numbers of the masked lanes, packed; which value each lane takes, less than 0
+ * for none. */
 static inline __m256i packing(uint64_t mask)
 {
-    uint64_t lanes = _pext_u64(LANES, _pdep_u64(mask, EACH) * 255);
-    return _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)lanes));
+    return _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)&sparse_packing[mask]));
 }
 
 static inline __m256i unpacking(uint64_t mask)
 {
-    uint64_t lanes = _pdep_u64(LANES, _pdep_u64(mask, EACH) * 255);
-    return _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)lanes));
+    return _mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)&sparse_unpacking[mask]));
 }
 
-/* The mask of 8 lanes of 4 bytes for a group of elements: 8 of 4 bytes or 4 of 8. */
+/* The mask of 8 lanes of 4 bytes for a group of elements: 8 of 4 bytes, 4 of 8 or 2 of 16. */
 static inline uint64_t lanes_4(uint64_t mask) { return mask & 0xff; }
 static inline uint64_t lanes_8(uint64_t mask) { return _pdep_u64(mask & 0xf, 0x55) * 3; }
-
-/* All ones in the masked lanes. */
-static inline __m256i chosen(uint64_t lanes)
-{
-    uint64_t bytes = _pdep_u64(lanes, EACH) * 255;
-    return _mm256_cvtepi8_epi32(_mm_cvtsi64_si128((long long)bytes));
-}
+static inline uint64_t lanes_16(uint64_t mask) { return _pdep_u64(mask & 3, 0x11) * 15; }
 
 /* The first `lanes` lanes only: a vector may end there. */
 static inline __m256i first_lanes(size_t lanes)
@@ -172,10 +163,13 @@ static inline void store(unsigned char *to, const unsigned char *end, __m256i pa
     else _mm256_maskstore_epi32((int *)to, first_lanes(lanes), packed);
 }
 
-static inline __m256i expanded(const unsigned char *at, uint64_t lanes, __m256i background)
+/* The next values, which end at `last`, in the masked lanes. */
+static inline __m256i expanded(const unsigned char *at, const unsigned char *last, uint64_t lanes, __m256i background)
 {
-    __m256i values = _mm256_maskload_epi32((const int *)at, first_lanes((size_t)_mm_popcnt_u64(lanes)));
-    return _mm256_blendv_epi8(background, _mm256_permutevar8x32_epi32(values, unpacking(lanes)), chosen(lanes));
+    const bool roomy = last - at >= 32;
+    const __m256i values = LUCID_LIKELY(roomy) ? load(at) : _mm256_maskload_epi32((const int *)at, first_lanes((size_t)_mm_popcnt_u64(lanes)));
+    const __m256i which = unpacking(lanes), next = _mm256_permutevar8x32_epi32(values, which);
+    return _mm256_castps_si256(_mm256_blendv_ps(_mm256_castsi256_ps(next), _mm256_castsi256_ps(background), _mm256_castsi256_ps(which)));
 }
 
 /* `bytes` of an element; 32 / bytes of them in a group. */
@@ -187,7 +181,7 @@ static inline __m256i expanded(const unsigned char *at, uint64_t lanes, __m256i 
         const unsigned char *end = to + room * bytes;                                                                            \
         for (size_t w = 0; w < sparse_words(count); w++, at += 64 * bytes) {                                                     \
             uint64_t word = mask[w];                                                                                             \
-            if (_mm_popcnt_u64(word) <= FEW || count - 64 * w < 64) {                                                            \
+            if (_mm_popcnt_u64(word) <= FEW(bytes) || count - 64 * w < 64) {                                                     \
                 for (; word; word = _blsr_u64(word), to += bytes) memmove(to, at + _tzcnt_u64(word) * bytes, bytes);             \
                 continue;                                                                                                        \
             }                                                                                                                    \
@@ -204,29 +198,60 @@ static inline __m256i expanded(const unsigned char *at, uint64_t lanes, __m256i 
     {                                                                                                                            \
         const unsigned char *at = values;                                                                                        \
         unsigned char *to = dense;                                                                                               \
-        const unsigned char *end = to + count * bytes;                                                                           \
+        const size_t used = sparse_mask_count(mask, sparse_words(count));                                                        \
+        const unsigned char *end = to + count * bytes, *last = at + used * bytes;                                                \
         const __m256i all = spread(background, bytes);                                                                           \
         for (size_t start = 0; start < count; start += 64) {                                                                     \
             uint64_t word = *mask++;                                                                                             \
             for (unsigned g = 0; g < 64 && to < end; g += 32 / bytes, to += 32) {                                                \
                 uint64_t lanes = lanes_##bytes(word >> g);                                                                       \
-                store(to, end, expanded(at, lanes, all), (size_t)(end - to) / 4);                                                \
+                store(to, end, expanded(at, last, lanes, all), (size_t)(end - to) / 4);                                          \
                 at += 4 * (size_t)_mm_popcnt_u64(lanes);                                                                         \
             }                                                                                                                    \
         }                                                                                                                        \
-        return (size_t)(at - (const unsigned char *)values) / bytes;                                                             \
+        return used;                                                                                                             \
+    }                                                                                                                            \
+    SPARSE_INLINE const unsigned char *word_past_##bytes(const unsigned char *at, const unsigned char *last, uint64_t word,      \
+                                                         __m256i all, unsigned char *to)                                         \
+    {                                                                                                                            \
+        for (unsigned g = 0; g < 64; g += 32 / bytes, to += 32) {                                                                \
+            const uint64_t lanes = lanes_##bytes(word >> g);                                                                     \
+            _mm256_stream_si256((__m256i *)to, expanded(at, last, lanes, all));                                                  \
+            at += 4 * (size_t)_mm_popcnt_u64(lanes);                                                                             \
+        }                                                                                                                        \
+        return at;                                                                                                               \
+    }                                                                                                                            \
+    static size_t spill_##bytes(const void *values, size_t count, size_t size, const uint64_t *mask, const void *background,     \
+                                void *dense)                                                                                     \
+    {                                                                                                                            \
+        unsigned char *to = dense;                                                                                               \
+        const size_t lead = (32 - (uintptr_t)to % 32) % 32 / bytes;                                                              \
+        if ((uintptr_t)to % bytes || count < lead + 64) return expand_##bytes(values, count, size, mask, background, dense);     \
+        const size_t used = sparse_mask_count(mask, sparse_words(count));                                                        \
+        const unsigned char *at = values, *last = at + used * bytes;                                                             \
+        const __m256i all = spread(background, bytes);                                                                           \
+        const uint64_t first = sparse_mask_bits(mask, 0, lead);                                                                  \
+        at += bytes * expand_##bytes(at, lead, size, &first, background, to);                                                    \
+        to += lead * bytes;                                                                                                      \
+        for (count -= lead; count >= 64; count -= 64, mask++, to += 64 * bytes)                                                  \
+            at = word_past_##bytes(at, last, sparse_mask_bits(mask, lead, 64), all, to);                                         \
+        _mm_sfence();                                                                                                            \
+        const uint64_t rest = count > 0 ? sparse_mask_bits(mask, lead, count) : 0;                                               \
+        expand_##bytes(at, count, size, &rest, background, to);                                                                  \
+        return used;                                                                                                             \
     }                                                                                                                            \
     static size_t operand_##bytes(const void *values, size_t words, size_t size, const uint64_t *own, const uint64_t *all,       \
                                   const void *background, size_t room, void *out)                                                \
     {                                                                                                                            \
         const unsigned char *at = values;                                                                                        \
         unsigned char *to = out;                                                                                                 \
-        const unsigned char *end = to + room * bytes;                                                                            \
+        const size_t used = sparse_mask_count(own, words);                                                                       \
+        const unsigned char *end = to + room * bytes, *last = at + used * bytes;                                                 \
         const __m256i missing = spread(background, bytes);                                                                       \
         for (size_t w = 0; w < words; w++) {                                                                                     \
             uint64_t word = all[w], mine = own[w];                                                                               \
             size_t n = (size_t)_mm_popcnt_u64(word);                                                                             \
-            if (n <= FEW) {                                                                                                      \
+            if (n <= FEW(bytes)) {                                                                                               \
                 at += bytes * plain_operand_##bytes(at, 1, bytes, &own[w], &all[w], background, n, to);                          \
                 to += n * bytes;                                                                                                 \
                 continue;                                                                                                        \
@@ -234,7 +259,7 @@ static inline __m256i expanded(const unsigned char *at, uint64_t lanes, __m256i 
             for (unsigned g = 0; g < 64; g += 32 / bytes) {                                                                      \
                 uint64_t some = lanes_##bytes(word >> g), few = lanes_##bytes(mine >> g);                                        \
                 n = (size_t)_mm_popcnt_u64(some);                                                                                \
-                store(to, end, _mm256_permutevar8x32_epi32(expanded(at, few, missing), packing(some)), n);                       \
+                store(to, end, _mm256_permutevar8x32_epi32(expanded(at, last, few, missing), packing(some)), n);                 \
                 at += 4 * (size_t)_mm_popcnt_u64(few);                                                                           \
                 to += 4 * n;                                                                                                     \
             }                                                                                                                    \
@@ -243,6 +268,7 @@ static inline __m256i expanded(const unsigned char *at, uint64_t lanes, __m256i 
     }
 MOVES(4)
 MOVES(8)
+MOVES(16)
 
 static void stream(void *to, const void *from, size_t bytes)
 {
@@ -259,13 +285,13 @@ static void stream(void *to, const void *from, size_t bytes)
 #define PLAIN(width)                                                                                                             \
     {scan_##width, NULL, plain_compress_##width, plain_expand_##width, NULL, plain_operand_##width,                              \
      plain_take_##width, plain_put_##width, plain_pair_##width, plain_fill_##width}
-#define BETTER(width)                                                                                                            \
-    {scan_##width, list_##width, compress_##width, expand_##width, NULL, operand_##width, plain_take_##width,                    \
+#define BETTER(width, list)                                                                                                      \
+    {scan_##width, list, compress_##width, expand_##width, spill_##width, operand_##width, plain_take_##width,                   \
      plain_put_##width, plain_pair_##width, plain_fill_##width}
 
 void sparse_kernels_avx2(struct sparse_kernels *kernels)
 {
-    static const struct sparse_moves moves[] = {PLAIN(1), PLAIN(2), BETTER(4), BETTER(8), PLAIN(16)};
+    static const struct sparse_moves moves[] = {PLAIN(1), PLAIN(2), BETTER(4, list_4), BETTER(8, list_8), BETTER(16, NULL)};
     for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) kernels->moves[i] = moves[i];
     kernels->count = sparse_mask_count;
     kernels->stream = stream;

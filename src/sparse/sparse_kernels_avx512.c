@@ -14,13 +14,6 @@ static inline uint64_t low_bits(size_t n)
     return _bzhi_u64(~UINT64_C(0), (unsigned)n);
 }
 
-/* `n` bits, up to 64, from bit `by` on; some may lie in the next word. */
-static inline uint64_t shifted(const uint64_t *mask, size_t by, size_t n)
-{
-    const uint64_t low = mask[0] >> by, high = by + n > 64 ? mask[1] << (64 - by) : 0;
-    return (low | high) & low_bits(n);
-}
-
 #define WORD(number) (64 * sizeof(number)) /* bytes of a mask's word's elements */
 
 /* `lanes` elements of type `number` in a register, `T` the suffix of its instructions, `K` the type of their masks. */
@@ -203,9 +196,9 @@ MOVES(uint64_t, 8, epi64, __mmask8)
         at += sizeof(number) * expand_each_##number(at, lead, size, &first, background, to);                                   \
         to += lead * sizeof(number);                                                                                           \
         for (count -= lead; count >= 64; count -= 64, mask++, to += WORD(number))                                              \
-            at = word_##number(at, last, shifted(mask, lead, 64), all, true, to);                                              \
+            at = word_##number(at, last, sparse_mask_bits(mask, lead, 64), all, true, to);                                     \
         _mm_sfence();                                                                                                          \
-        const uint64_t rest = count > 0 ? shifted(mask, lead, count) : 0;                                                      \
+        const uint64_t rest = count > 0 ? sparse_mask_bits(mask, lead, count) : 0;                                             \
         expand_each_##number(at, count, size, &rest, background, to);                                                          \
         return used;                                                                                                           \
     }
