@@ -59,23 +59,36 @@ static void mask_of(const struct sparse_view *view, size_t from, size_t to, size
     }
 }
 
-/* Piece by piece: where the background changes no element, the exceptions alone. Whether it changes nothing any more. */
-static bool background_and_exceptions(const struct target *target, const struct sparse_view *view)
+/* Elements [start, start + count), of which the exceptions from number `from` to `to` are: those alone where the background changes no
+ * element. Whether it changes nothing any more. */
+static bool background_and_some(const struct target *target, const struct sparse_view *view, size_t start, size_t count, size_t from,
+                                size_t to)
 {
     uint64_t mask[SPARSE_SCRATCH / 64];
-    size_t size = target->operator->size, piece = sparse_piece(size), at = 0;
+    const size_t size = target->operator->size;
+    if (sparse_unchanged(target->operator, view->background, target->message_is_right, target->dense + start * size, count))
+        return some_exceptions(target, view, from, to);
+    mask_of(view, from, to, start, mask);
+    combine_piece(target, view, view->values + from * size, mask, start, count);
+    return false;
+}
+
+/* The first exception from number `from` on that does not come before element `end`. */
+static size_t first_behind(const struct sparse_view *view, size_t from, size_t end)
+{
+    while (from < view->exceptions && sparse_position(view->where, from) < end) from++;
+    return from;
+}
+
+/* Piece by piece. */
+static bool background_and_exceptions(const struct target *target, const struct sparse_view *view)
+{
+    const size_t piece = sparse_piece(target->operator->size);
     bool idle = true;
-    for (size_t start = 0; start < view->elements; start += piece) {
-        size_t n = view->elements - start < piece ? view->elements - start : piece, end = at;
-        while (end < view->exceptions && sparse_position(view->where, end) < start + n) end++;
-        if (sparse_unchanged(target->operator, view->background, target->message_is_right, target->dense + start * size, n)) {
-            idle = some_exceptions(target, view, at, end) && idle;
-        } else {
-            idle = false;
-            mask_of(view, at, end, start, mask);
-            combine_piece(target, view, view->values + at * size, mask, start, n);
-        }
-        at = end;
+    for (size_t start = 0, at = 0, end; start < view->elements; start += piece, at = end) {
+        const size_t n = view->elements - start < piece ? view->elements - start : piece;
+        end = first_behind(view, at, start + n);
+        idle = background_and_some(target, view, start, n, at, end) && idle;
     }
     return idle;
 }
@@ -125,6 +138,11 @@ static bool idle_on(const struct sparse_operator *operator, const void *value, b
     if (sparse_neutral(operator, value, on_right)) return true;
     bool ground = view->format == SPARSE_DENSE || sparse_unchanged(operator, value, on_right, view->background, 1);
     return ground && sparse_unchanged(operator, value, on_right, view->values, view->exceptions);
+}
+
+static bool is_listed(const struct sparse_view *view)
+{
+    return view->format == SPARSE_CONSTANT || view->format == SPARSE_POSITIONS;
 }
 
 /* The messages of one block, in the order in which they are joined. */
@@ -245,19 +263,72 @@ static size_t begin(const struct pile *pile, const struct sparse_layout *layout,
     return both ? 2 : 1;
 }
 
-/* All messages of a block, one after the other. A background that changes nothing in what is there is not looked at again: where the
- * next message has the same, its exceptions alone are joined, and looked at. */
+/* A background that changes nothing in what is there (`idle`, or NULL) is not looked at again: where the next message has the same, its
+ * exceptions alone are joined, and looked at. */
+static bool is_idle(const struct target *target, const struct sparse_view *view, const unsigned char *idle)
+{
+    return idle && is_listed(view) && memcmp(idle, view->background, target->operator->size) == 0;
+}
+
+/* All messages of a block, one after the other. */
 static void add_up(const struct pile *pile, const struct sparse_layout *layout, size_t block, unsigned char *dense)
 {
-    size_t size = pile->operator->size;
-    struct target target = {pile->operator, sparse_moves(size), true, dense};
+    const struct target target = {pile->operator, sparse_moves(pile->operator->size), true, dense};
     const unsigned char *idle = NULL;
     for (size_t i = begin(pile, layout, block, dense); i < pile->messages; i++) {
         struct sparse_view view = nth(pile, i);
-        bool listed = view.format == SPARSE_CONSTANT || view.format == SPARSE_POSITIONS;
-        bool same = listed && idle && memcmp(idle, view.background, size) == 0;
-        bool stays = same ? some_exceptions(&target, &view, 0, view.exceptions) : merge_block(&target, &view);
+        bool stays = is_idle(&target, &view, idle) ? some_exceptions(&target, &view, 0, view.exceptions) : merge_block(&target, &view);
         idle = stays ? view.background : NULL;
+    }
+}
+
+/* Of up to so many messages, which are few exceptions each, what is to be written past the caches is added up by pieces in the first. */
+enum { PIECEWISE = 256 };
+
+static bool goes_piecewise(const struct pile *pile)
+{
+    if (pile->messages > PIECEWISE || !sparse_kernels()->stream || sparse_padded(pile->operator)) return false;
+    for (size_t i = 0; i < pile->messages; i++) {
+        const struct sparse_view view = nth(pile, i);
+        if (!is_listed(&view)) return false;
+    }
+    return true;
+}
+
+/* Elements [start, start + count) of all messages. `next`: of each the first exception there, and then the first behind. */
+static void add_up_piece(const struct pile *pile, const struct target *target, size_t start, size_t count, size_t *next)
+{
+    const size_t size = pile->operator->size;
+    const unsigned char *idle = NULL;
+    for (size_t i = 0; i < pile->messages; i++) {
+        const struct sparse_view view = nth(pile, i);
+        const size_t from = next[i], to = next[i] = first_behind(&view, from, start + count);
+        bool stays = false;
+        if (i == 0) {
+            target->moves->fill(target->dense + start * size, count, size, view.background);
+            target->moves->put(view.values + from * size, view.where + 2 * from, to - from, size, target->dense);
+        } else if (is_idle(target, &view, idle)) {
+            stays = some_exceptions(target, &view, from, to);
+        } else if (sparse_neutral(target->operator, view.background, true)) {
+            (void)some_exceptions(target, &view, from, to);
+        } else {
+            stays = background_and_some(target, &view, start, count, from, to);
+        }
+        idle = stays ? view.background : NULL;
+    }
+}
+
+static void add_up_past(const struct pile *pile, size_t elements, unsigned char *dense)
+{
+    struct sparse_scratch room;
+    const size_t size = pile->operator->size, piece = sparse_piece(size);
+    struct target target = {pile->operator, sparse_moves(size), true, NULL};
+    size_t next[PIECEWISE] = {0};
+    for (size_t start = 0; start < elements; start += piece) {
+        const size_t n = elements - start < piece ? elements - start : piece;
+        target.dense = (unsigned char *)((uintptr_t)room.bytes - start * size); /* where the block would begin */
+        add_up_piece(pile, &target, start, n, next);
+        sparse_kernels()->stream(dense + start * size, room.bytes, n * size);
     }
 }
 
@@ -267,8 +338,12 @@ void sparse_pile(const struct sparse_layout *layout, const void *base, size_t *a
     unsigned char *to = dense;
     for (size_t block = 0; block < layout->blocks; block++) {
         size_t index = lone(&pile);
-        if (index == messages || !write_one(&pile, layout, block, index, past, to)) add_up(&pile, layout, block, to);
+        const size_t elements = sparse_block_elements(layout, block);
+        if (index == messages || !write_one(&pile, layout, block, index, past, to)) {
+            if (past && goes_piecewise(&pile)) add_up_past(&pile, elements, to);
+            else add_up(&pile, layout, block, to);
+        }
         for (size_t i = 0; i < messages; i++) at[i] += nth(&pile, i).bytes;
-        to += sparse_block_elements(layout, block) * layout->operator->size;
+        to += elements * layout->operator->size;
     }
 }

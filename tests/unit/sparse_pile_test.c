@@ -17,13 +17,13 @@ struct pile {
     unsigned char *vector, *expected, *messages, *result, *before, *kinds;
 };
 
-static void pile_init(struct pile *p, size_t count, size_t ranks)
+static void pile_init_blocks(struct pile *p, size_t count, size_t ranks, size_t blocks)
 {
     size_t size = p->operator.size;
     p->count = count;
     p->ranks = ranks;
     p->bytes = count * size;
-    sparse_layout_init(&p->layout, &p->operator, count, BLOCKS);
+    sparse_layout_init(&p->layout, &p->operator, count, blocks);
     p->vector = vectors_alloc(p->bytes, 1);
     p->expected = vectors_alloc(p->bytes, 1);
     p->result = vectors_alloc(p->bytes + 2 * AROUND, 1);
@@ -31,6 +31,11 @@ static void pile_init(struct pile *p, size_t count, size_t ranks)
     p->kinds = vectors_alloc(KINDS * size, 0);
     p->messages = vectors_alloc(ranks * sparse_bound(&p->layout, 0, p->layout.blocks), 1);
     vectors_fill(&p->operator, SPECIAL, 0, 5, KINDS, p->kinds);
+}
+
+static void pile_init(struct pile *p, size_t count, size_t ranks)
+{
+    pile_init_blocks(p, count, ranks, BLOCKS);
 }
 
 static void pile_cleanup(struct pile *p)
@@ -49,6 +54,18 @@ static void make_constant(const struct pile *p, uint64_t how, uint64_t own, unsi
         else memcpy(block + i * size, p->kinds + kind * size, size);
 }
 
+/** Few exceptions, between the last element and the first of a piece among others, on a constant. */
+static void make_thin(const struct pile *p, size_t rank, uint64_t seed)
+{
+    const size_t size = p->operator.size, piece = 16384 / size;
+    uint64_t own = seed + 1000 * (rank + 1);
+    make_constant(p, seed, unit_random(&own), p->vector, p->count);
+    for (size_t at = 0; at < p->count; at++) {
+        const bool edge = at % piece == 0 || at % piece == piece - 1;
+        if (unit_random(&own) >> 56 < (edge ? 128 : 5)) memcpy(p->vector + at * size, p->kinds + unit_random(&own) % KINDS * size, size);
+    }
+}
+
 /** What a rank has in a block: mostly, one rank has something and the others a constant. */
 static void make_vector(const struct pile *p, size_t rank, uint64_t seed)
 {
@@ -64,11 +81,11 @@ static void make_vector(const struct pile *p, size_t rank, uint64_t seed)
     }
 }
 
-static void check_pile(struct pile *p, uint64_t seed, bool past)
+static void check_pile(struct pile *p, void (*make)(const struct pile *, size_t, uint64_t), uint64_t seed, bool past)
 {
     size_t used = 0;
     for (size_t rank = 0; rank < p->ranks; rank++) {
-        make_vector(p, rank, seed);
+        make(p, rank, seed);
         p->at[rank] = used;
         p->length[rank] = sparse_encode(&p->layout, 0, p->layout.blocks, p->vector, false, p->messages + used, NULL);
         used += p->length[rank];
@@ -100,9 +117,21 @@ static void test_every_operator(void **state)
     for (unsigned at = 0; vectors_operator(at, &p.operator, &name); at++)
         for (size_t i = 0; i < 2 * COUNT_OF(counts); i++) {
             pile_init(&p, counts[i / 2], i % 2 ? RANKS : 1 + i / 2);
-            for (uint64_t seed = 1; seed <= SEEDS; seed++) check_pile(&p, seed * (at + 1), seed % 2 == 0);
+            for (uint64_t seed = 1; seed <= SEEDS; seed++) check_pile(&p, make_vector, seed * (at + 1), seed % 2 == 0);
             pile_cleanup(&p);
         }
+}
+
+/** Thin vectors in blocks of several pieces, which are added up one after the other where they go past the caches. */
+static void test_long_blocks(void **state)
+{
+    struct pile p;
+    const char *name;
+    for (unsigned at = 0; vectors_operator(at, &p.operator, &name); at++) {
+        pile_init_blocks(&p, 5 * 16384 / p.operator.size / 2 + at % 3, 2 + at % (RANKS - 1), 1);
+        for (uint64_t seed = 1; seed <= (SEEDS + 4) / 4; seed++) check_pile(&p, make_thin, 7 * at + seed, seed != 2);
+        pile_cleanup(&p);
+    }
 }
 
 /** One rank's zeros of the other sign, or a signalling NaN, among zeros: they change. */
@@ -166,6 +195,7 @@ int main(void)
     if (vectors_lack_kernels()) return 77;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_operator),
+        cmocka_unit_test(test_long_blocks),
         cmocka_unit_test(test_what_changes_is_not_taken_over),
         cmocka_unit_test(test_a_background_that_comes_to_matter),
     };
