@@ -4,8 +4,14 @@ import os
 
 
 def processor():
+    """Its name, and, where that names many, its family and model."""
+    found = {}
     with open("/proc/cpuinfo", encoding="utf-8") as stream:
-        return next((line.partition(":")[2].strip() for line in stream if line.startswith("model name")), "unknown processor")
+        for line in stream:
+            key, _, value = line.partition(":")
+            found.setdefault(key.strip(), value.strip())
+    numbers = [f"{word} {found[key]}" for word, key in (("family", "cpu family"), ("model", "model")) if key in found]
+    return ", ".join([found.get("model name", "unknown processor"), *numbers])
 
 
 def note(file):
