@@ -115,7 +115,7 @@ static void step_pile(struct kernels *k)
 {
     size_t at[PILE];
     for (int i = 0; i < PILE; i++) at[i] = i % 2 ? (size_t)(k->message[1] - k->message[0]) : 0;
-    sparse_pile(&k->layout, k->message[0], at, PILE, false, k->out);
+    sparse_pile(&k->layout, k->message[0], at, PILE, SPARSE_CACHED, k->out);
 }
 
 /* The operator's own loop. */

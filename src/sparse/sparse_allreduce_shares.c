@@ -98,7 +98,7 @@ static void join_own(struct sparse_slice *s)
     for (int r = 0; r < s->transport->size; r++) all->at[r] = 0;
     s->own = all->at[rank] = all->used;
     all->used += sparse_encode(layout, 0, layout->blocks, s->input + s->from[rank] * s->operator->size, true, all->base + all->used, NULL);
-    sparse_pile(layout, all->base, all->at, (size_t)s->transport->size, false, output_of(s, rank));
+    sparse_pile(layout, all->base, all->at, (size_t)s->transport->size, SPARSE_CACHED, output_of(s, rank));
 }
 
 /* Mostly it is what it was. False: it is not, and what it was could not be kept. */

@@ -65,10 +65,13 @@ void sparse_decode_past(const struct sparse_layout *layout, size_t first, size_t
 void sparse_merge_dense(const struct sparse_layout *layout, size_t first, size_t blocks, const void *message, bool message_is_right,
                         void *dense, struct sparse_tally *tally);
 
+/* How a result is written: into the caches; past them where it is not added up; or always, by pieces that are added up in L1 if the
+ * vectors are few exceptions each. */
+enum sparse_past { SPARSE_CACHED, SPARSE_PAST, SPARSE_PAST_BY_PIECES };
+
 /* dense = m[0] op m[1] op ... from left to right, where m[i] lies at base + at[i]: block by block, so that what is added to stays in
- * L2. Where all but one are constants that change nothing, that one is written straight away, past the caches if `past`. `at` is
- * moved on behind the messages. */
-void sparse_pile(const struct sparse_layout *layout, const void *base, size_t *at, size_t messages, bool past, void *dense);
+ * L2. Where all but one are constants that change nothing, that one is written straight away. `at` is moved on behind the messages. */
+void sparse_pile(const struct sparse_layout *layout, const void *base, size_t *at, size_t messages, enum sparse_past past, void *dense);
 
 /* The same of `elements` values that lie in memory as they are, and so many constants before and behind them: true, and dense = values, if
  * the values are the result, bit by bit. If not, `dense` may have some of the values. It may be where they are. Not for elements with padding. */

@@ -53,6 +53,12 @@ struct sparse_view sparse_view_begin(enum sparse_format format, size_t elements,
 
 struct sparse_view sparse_view_of(const void *message);
 
+/* Whether the exceptions are a list, which may be empty. */
+static inline bool sparse_listed(const struct sparse_view *view)
+{
+    return view->format == SPARSE_CONSTANT || view->format == SPARSE_POSITIONS;
+}
+
 /* The exceptions as a bitmap; all ones for dense. */
 void sparse_view_mask(const struct sparse_view *view, uint64_t *mask);
 

@@ -192,11 +192,6 @@ static struct sparse_view merge_lists(struct merger *merger, size_t most, void *
     return view;
 }
 
-static bool is_list(const struct sparse_view *view)
-{
-    return view->format == SPARSE_CONSTANT || view->format == SPARSE_POSITIONS;
-}
-
 static void side_begin(struct side *side, const unsigned char *message)
 {
     side->view = sparse_view_of(message);
@@ -211,7 +206,7 @@ static struct sparse_view merge_block(struct merger *merger, const unsigned char
     side_begin(&merger->left, left);
     side_begin(&merger->right, right);
     size_t elements = l->elements, words = sparse_words(elements), most = l->exceptions + r->exceptions;
-    if (!force_dense && is_list(l) && is_list(r) && most <= MOST_LISTED && sparse_shortest(elements, most, size) != SPARSE_DENSE)
+    if (!force_dense && sparse_listed(l) && sparse_listed(r) && most <= MOST_LISTED && sparse_shortest(elements, most, size) != SPARSE_DENSE)
         return merge_lists(merger, most, out);
     sparse_view_mask(l, merger->left.mask);
     sparse_view_mask(r, merger->right.mask);

@@ -140,11 +140,6 @@ static bool idle_on(const struct sparse_operator *operator, const void *value, b
     return ground && sparse_unchanged(operator, value, on_right, view->values, view->exceptions);
 }
 
-static bool is_listed(const struct sparse_view *view)
-{
-    return view->format == SPARSE_CONSTANT || view->format == SPARSE_POSITIONS;
-}
-
 /* The messages of one block, in the order in which they are joined. */
 struct pile {
     const struct sparse_operator *operator;
@@ -267,7 +262,7 @@ static size_t begin(const struct pile *pile, const struct sparse_layout *layout,
  * exceptions alone are joined, and looked at. */
 static bool is_idle(const struct target *target, const struct sparse_view *view, const unsigned char *idle)
 {
-    return idle && is_listed(view) && memcmp(idle, view->background, target->operator->size) == 0;
+    return idle && sparse_listed(view) && memcmp(idle, view->background, target->operator->size) == 0;
 }
 
 /* All messages of a block, one after the other. */
@@ -282,15 +277,14 @@ static void add_up(const struct pile *pile, const struct sparse_layout *layout, 
     }
 }
 
-/* Of up to so many messages, which are few exceptions each, what is to be written past the caches is added up by pieces in the first. */
-enum { PIECEWISE = 256 };
+enum { PILED = 256 }; /* messages, at most, that are added up by pieces */
 
-static bool goes_piecewise(const struct pile *pile)
+static bool goes_by_pieces(const struct pile *pile)
 {
-    if (pile->messages > PIECEWISE || !sparse_kernels()->stream || sparse_padded(pile->operator)) return false;
+    if (pile->messages > PILED || !sparse_kernels()->stream || sparse_padded(pile->operator)) return false;
     for (size_t i = 0; i < pile->messages; i++) {
         const struct sparse_view view = nth(pile, i);
-        if (!is_listed(&view)) return false;
+        if (!sparse_listed(&view)) return false;
     }
     return true;
 }
@@ -323,7 +317,7 @@ static void add_up_past(const struct pile *pile, size_t elements, unsigned char 
     struct sparse_scratch room;
     const size_t size = pile->operator->size, piece = sparse_piece(size);
     struct target target = {pile->operator, sparse_moves(size), true, NULL};
-    size_t next[PIECEWISE] = {0};
+    size_t next[PILED] = {0};
     for (size_t start = 0; start < elements; start += piece) {
         const size_t n = elements - start < piece ? elements - start : piece;
         target.dense = (unsigned char *)((uintptr_t)room.bytes - start * size); /* where the block would begin */
@@ -332,7 +326,7 @@ static void add_up_past(const struct pile *pile, size_t elements, unsigned char 
     }
 }
 
-void sparse_pile(const struct sparse_layout *layout, const void *base, size_t *at, size_t messages, bool past, void *dense)
+void sparse_pile(const struct sparse_layout *layout, const void *base, size_t *at, size_t messages, enum sparse_past past, void *dense)
 {
     const struct pile pile = {layout->operator, base, at, messages};
     unsigned char *to = dense;
@@ -340,7 +334,7 @@ void sparse_pile(const struct sparse_layout *layout, const void *base, size_t *a
         size_t index = lone(&pile);
         const size_t elements = sparse_block_elements(layout, block);
         if (index == messages || !write_one(&pile, layout, block, index, past, to)) {
-            if (past && goes_piecewise(&pile)) add_up_past(&pile, elements, to);
+            if (past == SPARSE_PAST_BY_PIECES && goes_by_pieces(&pile)) add_up_past(&pile, elements, to);
             else add_up(&pile, layout, block, to);
         }
         for (size_t i = 0; i < messages; i++) at[i] += nth(&pile, i).bytes;

@@ -192,6 +192,13 @@ static void read_vectors(const struct sparse_plan *plan, enum sparse_algorithm a
     if (lane->words) lane->windows = &plan->call->state->boards;
 }
 
+/* By pieces what is twice as long, for where there are caches left for the result that is no gain. */
+static enum sparse_past how_past(const struct sparse_parameters *parameters, size_t bytes)
+{
+    if (bytes < parameters->past_bytes) return SPARSE_CACHED;
+    return bytes / 2 < parameters->past_bytes ? SPARSE_PAST : SPARSE_PAST_BY_PIECES;
+}
+
 void sparse_plan_lane(const struct sparse_plan *plan, enum sparse_algorithm algorithm, size_t slices, char *memory,
                       struct sparse_slice *lane)
 {
@@ -206,7 +213,7 @@ void sparse_plan_lane(const struct sparse_plan *plan, enum sparse_algorithm algo
     lane->astray = SIZE_MAX;
     lane->windows = NULL;
     lane->words = false;
-    lane->past = plan->elements * call->operator.size >= call->parameters->past_bytes;
+    lane->past = how_past(call->parameters, plan->elements * call->operator.size);
     lane->exclusive = call->kind == SPARSE_EXSCAN;
     sparse_fold_init(&lane->fold, call->transport->rank, call->transport->size, rooted ? call->root : -1, 1);
     sparse_nodes_init(&lane->nodes, call->transport->rank, call->transport->size, call->parameters->rates.ranks_per_node);

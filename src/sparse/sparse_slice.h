@@ -63,7 +63,7 @@ struct sparse_slice {
     bool words;                       /* ... without a message, if all of a node are */
     bool opens;                       /* ... of which ranks tell each other first */
     char *window;                     /* where this slice's own share is to be read; NULL: nowhere */
-    bool past;                        /* the result is longer than the caches */
+    enum sparse_past past;            /* SPARSE_CACHED: the result is not longer than the caches */
     struct sparse_fold fold;
     struct sparse_nodes nodes;
     size_t room;                      /* bytes of an area: the whole slice, dense, with its marks */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Of each mask of eight lanes, in eight bytes: the numbers of the masked lanes, packed; and of each lane which of the packed values it takes, or
  * 0x80. For sparse_kernels_avx2.c: AVX2 has no instruction for either, and to draw them from the mask (by pext and pdep, and a multiplication)
- * takes twice as many as to look them up. */
+ * takes longer than to look them up. */
 #ifndef LUCID_SPARSE_TABLES_AVX2_H
 #define LUCID_SPARSE_TABLES_AVX2_H
 
