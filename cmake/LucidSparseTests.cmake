@@ -39,6 +39,7 @@ if(NOT TARGET lucid_simulated_ranks)
 endif()
 
 function(lucid_add_sparse_simulation NAME)
-  lucid_add_sparse_test(${NAME} ${ARGN} $<TARGET_OBJECTS:lucid_simulated_ranks>)
+  lucid_add_sparse_test(${NAME} ${ARGN} ${LUCID_SIMULATED}/sim_pages.c $<TARGET_OBJECTS:lucid_simulated_ranks>)
+  target_link_options(${NAME} PRIVATE LINKER:--wrap=mmap,--wrap=posix_fallocate)
   target_include_directories(${NAME} PRIVATE ${LUCID_SIMULATED})
 endfunction()

@@ -31,7 +31,7 @@ static struct sim_report run(const struct sim_trial *t, struct sparse_state **st
  * call is one on a longer vector, of which no call is the same as the one before. How often a rank took it. */
 static int looks_of(enum sparse_order order, int again, bool ahead, int other, bool *looks)
 {
-    struct sim_trial usual = dense_trial(16384), longer = dense_trial(40000);
+    struct sim_trial usual = dense_trial(15872), longer = dense_trial(40000);
     struct sparse_state **states = sim_states_create(RANKS);
     unsigned told[RANKS] = {0};
     int taken = 0;
@@ -76,7 +76,7 @@ static void test_counts_the_same(void **state)
 /* How many calls are asked about where the library's routine never runs. */
 static int asked_always(bool dense)
 {
-    struct sim_trial t = dense_trial(16384);
+    struct sim_trial t = dense_trial(15872);
     struct sparse_state **states = sim_states_create(RANKS);
     t.parameters.always = true;
     t.parameters.dense = dense;
@@ -100,7 +100,7 @@ static void test_always(void **state)
 /* Not after a call that was looked at, nor one that is ours. */
 static void test_after_a_look(void **state)
 {
-    struct sim_trial t = dense_trial(16384), ours = dense_trial(16384);
+    struct sim_trial t = dense_trial(15872), ours = dense_trial(15872);
     struct sparse_state **states = sim_states_create(RANKS);
     struct sim_report report = {0};
     t.again = RANKS;
@@ -119,7 +119,7 @@ static void test_after_a_look(void **state)
 /* Calls that do not wait may come in between, of so many shapes that what was known of the last blocking one has made way. */
 static void test_what_has_made_way(void **state)
 {
-    struct sim_trial t = dense_trial(16384), other = dense_trial(16384);
+    struct sim_trial t = dense_trial(15872), other = dense_trial(15872);
     struct sparse_state **states = sim_states_create(RANKS);
     t.again = RANKS;
     for (int call = 0; call < 40; call++) (void)run(&t, states);
@@ -140,7 +140,7 @@ static void test_what_has_made_way(void **state)
  * ranks are on four nodes; the library's routine takes `library` seconds, and one of ours much more or less than that. */
 static int looks_among(int first, int calls, double library, double between, enum sim_pattern pattern)
 {
-    struct sim_trial t = dense_trial(16384);
+    struct sim_trial t = dense_trial(15872);
     t.parameters.rates.latency_network = t.sim.latency = 1e-4;
     t.parameters.rates.bandwidth_network = t.sim.bandwidth = 125e6;
     t.pattern = pattern;
@@ -183,7 +183,7 @@ static void test_looks_that_come_to_the_same(void **state)
 {
     static const struct { size_t count; enum sim_pattern pattern; int distance[6]; } cases[] = {
         {2048, SIM_DENSE, {32, 64, 128, 256, 512, 512}}, {2048, SIM_RANDOM, {32, 64, 128, 256, 256, 512}},
-        {16384, SIM_DENSE, {32, 64, 128, 128, 128, 128}}, {16384, SIM_RANDOM, {32, 32, 32, 32, 32, 32}}};
+        {15872, SIM_DENSE, {32, 64, 128, 128, 128, 128}}, {15872, SIM_RANDOM, {32, 32, 32, 32, 32, 32}}};
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct sim_trial t = dense_trial(cases[i].count);
         struct sparse_state **states = sim_states_create(RANKS);
@@ -227,7 +227,7 @@ static void test_first_looks(void **state)
 /* Others wait for the one that hardly waits, which loses nothing by that: it says how dear looks are. */
 static void test_whose_looks_are_dear(void **state)
 {
-    struct sim_trial t = dense_trial(16384);
+    struct sim_trial t = dense_trial(15872);
     struct sparse_state **states = sim_states_create(RANKS);
     (void)run(&t, states);
     for (int r = 0; r < RANKS; r++) states[r]->classes[SPARSE_IN_ORDER].class[0].found = r == 1 ? 0.125 : 8;

@@ -101,8 +101,8 @@ static void test_ranks_of_different_density(void **state)
 /* After a few dense answers not every call is looked at, the same ones on all ranks; sparse ones are found again. */
 static void test_patience(void **state)
 {
-    struct sim_trial dense = free_trial(SPARSE_ALLREDUCE, 5, SIM_DENSE, 1, 16384);
-    struct sim_trial sparse = free_trial(SPARSE_ALLREDUCE, 5, SIM_RANDOM, 0.001, 16384);
+    struct sim_trial dense = free_trial(SPARSE_ALLREDUCE, 5, SIM_DENSE, 1, 15872);
+    struct sim_trial sparse = free_trial(SPARSE_ALLREDUCE, 5, SIM_RANDOM, 0.001, 15872);
     struct sparse_state **states = sim_states_create(5);
     unsigned looked = 0, calls = 0;
     for (; calls < 200; calls++) looked += run(&dense, states).messages > 0;
@@ -253,7 +253,7 @@ static void test_dense_form(void **state)
  * sparse vectors are found again. */
 static void test_dense_form_unseen(void **state)
 {
-    struct sim_trial t = free_trial(SPARSE_REDUCE_SCATTER, RANKS, SIM_DENSE, 1, 16384);
+    struct sim_trial t = free_trial(SPARSE_REDUCE_SCATTER, RANKS, SIM_DENSE, 1, 15872);
     struct sparse_state **states = sim_states_create(t.ranks);
     uint64_t seen = 0, unseen = 0;
     int blind = 0;
@@ -284,7 +284,7 @@ static void test_dense_form_unseen(void **state)
 /* Nobody would hear of it: that rank gets the error. */
 static void test_dense_form_without_memory(void **state)
 {
-    struct sim_trial t = free_trial(SPARSE_REDUCE_SCATTER, RANKS, SIM_DENSE, 1, 16384);
+    struct sim_trial t = free_trial(SPARSE_REDUCE_SCATTER, RANKS, SIM_DENSE, 1, 15872);
     struct sparse_state **states = sim_states_create(t.ranks);
     struct sim_report report;
     network_as_modelled(&t);
@@ -354,7 +354,7 @@ static void test_library_is_measured(void **state)
 /* The library's routine reduces on the same communicator: that is part of its time, and no call of the program's. */
 static void test_reductions_of_the_library_s(void **state)
 {
-    struct sim_trial inside = free_trial(SPARSE_REDUCE, RANKS, SIM_DENSE, 1, 16384);
+    struct sim_trial inside = free_trial(SPARSE_REDUCE, RANKS, SIM_DENSE, 1, 15872);
     inside.timed = inside.fast = true;
     inside.library = 1e-5;
     assert_in_range(left_to_library(1, true, &inside), 2, 6);
