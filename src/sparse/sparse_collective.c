@@ -465,11 +465,12 @@ const union sparse_request *sparse_collective_awaits(const struct sparse_collect
     return c->decided && c->plan.lanes > 1 ? NULL : c->record.awaited;
 }
 
-/* A look at what is short takes a noticeable part of it, whoever runs; not so between nodes of several ranks, where a dense form may be much
- * better, too, and, if it has been timed without a look, is. */
+/* A look at what is short takes a noticeable part of it, whoever runs; but a dense form may be much better, and, if it has been timed without a
+ * look, is. Not between nodes of one rank each, where that is not so. */
 static enum sparse_worth worth(const struct sparse_collective *c)
 {
-    if (!among_nodes(c) || !sparse_both_ways(c->call.kind)) return SPARSE_IDLE;
+    const bool one_node = sparse_near(&c->parameters.rates, c->call.transport->size);
+    if (!(one_node || among_nodes(c)) || !sparse_both_ways(c->call.kind)) return SPARSE_IDLE;
     if (!c->choice.settled) return SPARSE_OPEN;
     return c->choice.algorithm == SPARSE_LIBRARY ? SPARSE_IDLE : SPARSE_WORTH;
 }

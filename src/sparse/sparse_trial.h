@@ -27,6 +27,7 @@ struct sparse_contest {
     bool thin;                      /* inputs may be sparse enough */
     bool unlearned;                 /* ... and nobody knows how they overlap */
     unsigned merge;                 /* a bit for each contender that shows it */
+    bool steady;                    /* on one node, of calls that take the same at all ranks */
     unsigned every;                 /* calls, of which one asks, where asking is a noticeable part of them */
     double share;                   /* ... and the share of that time in each of those in which an encoded form runs */
 };
