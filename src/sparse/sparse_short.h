@@ -2,7 +2,7 @@
 /* From which length on the vectors of a communicator are looked at (LUCID_SPARSE_SHORT=measured): from SPARSE_SHORT_MOST on in any case,
  * and shorter ones where the MPI library takes so long for them that looking is hardly a part of it.
  *
- * When a number of calls in a row have been looked at, and all were dense, shorter ones are the library's for good; between nodes of several ranks those
+ * When a number of calls in a row have been looked at, and all were dense, shorter ones are the library's for good; of Allreduces and Reduce_scatters, on one node and between nodes of several ranks, those
  * count for which the library's routine has been found the best, and begin anew where a dense form of ours has.
  *
  * The first blocking calls of a length in between, SPARSE_SHORT_CALLS of them, are the library's, and timed. At the next one rank 0 says

@@ -243,12 +243,52 @@ static void test_encoded_forms_are_seen_to(void **state)
     assert_in_range(looks_among(2000, 3200, 1e-2, 0, SIM_SAME_POSITIONS), 3200 / 32, 3200 / 16);
 }
 
+/* Asking takes as long as the library's routine, and a dense form two thirds of that. Of 500 calls, behind as many, how many that ran; and how
+ * many of those that were looked at say that looks are worth it. */
+static void of_short_vectors(int per_node, int *ours, int *looks, int *worth)
+{
+    enum { MANY = 16 };
+    struct sim_trial t = dense_trial(512);
+    struct sparse_state **states = sim_states_create(MANY);
+    struct sparse_rates *rates = &t.parameters.rates;
+    t.ranks = MANY;
+    rates->latency_node = rates->latency_network = t.sim.latency = 3e-5;
+    rates->bandwidth_node = rates->bandwidth_network = t.sim.bandwidth = 1e12;
+    rates->ranks_per_node = per_node;
+    t.parameters.short_bytes = 1024;
+    t.library = 1.9e-4;
+    for (int call = *ours = *looks = *worth = 0; call < 1000; call++) {
+        struct sim_report report = run(&t, states);
+        t.since += report.time + (report.done ? 0 : t.library);
+        if (call < 500) continue;
+        *ours += report.done == MANY && report.outcome[0].dense;
+        if (report.outcome[0].agreed < 0) continue;
+        ++*looks;
+        *worth += report.outcome[0].worth == SPARSE_WORTH;
+    }
+    sim_states_destroy(states, MANY);
+}
+
+/* On one node it is tried in a program that goes on, runs without asking, and is looked at now and then; elsewhere it is not. */
+static void test_dense_form_of_short_vectors(void **state)
+{
+    int ours, looks, worth;
+    of_short_vectors(16, &ours, &looks, &worth);
+    assert_int_equal(ours, 500);
+    assert_in_range(looks, 1, 500 / 16);
+    assert_int_equal(worth, looks);
+    of_short_vectors(1, &ours, &looks, &worth);
+    assert_int_equal(ours, 0);
+    assert_true(looks > 0);
+    assert_int_equal(worth, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_counts_the_same), cmocka_unit_test(test_always), cmocka_unit_test(test_after_a_look),
                                        cmocka_unit_test(test_what_has_made_way), cmocka_unit_test(test_dear_looks_are_seldom),
                                        cmocka_unit_test(test_looks_that_come_to_the_same),
                                        cmocka_unit_test(test_encoded_forms_are_seen_to), cmocka_unit_test(test_first_looks),
-                                       cmocka_unit_test(test_whose_looks_are_dear)};
+                                       cmocka_unit_test(test_whose_looks_are_dear), cmocka_unit_test(test_dense_form_of_short_vectors)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
