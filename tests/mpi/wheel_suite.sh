@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# wheel_suite.sh prepare DIR PYTHON WHEEL SOURCE MPI4PY    an MPI library from PyPI and Lucid built for it, in DIR (the library once)
-# wheel_suite.sh run DIR PATTERN                           the tests of that build that PATTERN names; mpi4py's are in MPI4PY
+# wheel_suite.sh prepare DIR PYTHON WHEEL SOURCE [MPI4PY]  an MPI library from PyPI and Lucid built for it, in DIR (the library once)
+# wheel_suite.sh run DIR PATTERN                           the tests of that build that PATTERN names; mpi4py and its own are in MPI4PY, if that is given
 #
 # Without PyPI, or where a compiler's parts are missing: "SKIP: reason", exit code 77. A build that fails is a failure.
 set -u
@@ -20,14 +20,14 @@ fetch() {
 }
 
 prepare() {
-    local python=$1 wheel=$2 source=$3 mpi4py=$4
+    local python=$1 wheel=$2 source=$3 mpi4py=${4:-}
     [ ! -d /.host ] || skip "left to the system that the chroot is on, which has the same $wheel"
     mkdir -p "$dir"
     [ -e "$dir/fetched" ] || fetch "$python" "$wheel" >"$dir/fetch.log" 2>&1 ||
         skip "$wheel cannot be had from PyPI here: $(grep . "$dir/fetch.log" | tail -n 1)"
     export PATH=$dir/venv/bin:$PATH
     cmake -S "$source" -B "$dir/build" -G Ninja -DPython3_EXECUTABLE="$python" -DLUCID_FORTRAN=OFF -DLUCID_PML=OFF \
-        -DLUCID_WHEEL="$wheel" -DLUCID_MPI4PY="$mpi4py" >"$dir/cmake.log" 2>&1 || { tail -n 20 "$dir/cmake.log"; exit 1; }
+        -DLUCID_WHEEL="$wheel" ${mpi4py:+-DLUCID_MPI4PY="$mpi4py"} >"$dir/cmake.log" 2>&1 || { tail -n 20 "$dir/cmake.log"; exit 1; }
     cmake --build "$dir/build" --parallel 2 --target lucid_sparse_mpi_tests >"$dir/build.log" 2>&1 ||
         { tail -n 40 "$dir/build.log"; exit 1; }
 }
