@@ -469,8 +469,7 @@ const union sparse_request *sparse_collective_awaits(const struct sparse_collect
  * look, is. Not between nodes of one rank each, where that is not so. */
 static enum sparse_worth worth(const struct sparse_collective *c)
 {
-    const bool one_node = sparse_near(&c->parameters.rates, c->call.transport->size);
-    if (!(one_node || among_nodes(c)) || !sparse_both_ways(c->call.kind)) return SPARSE_IDLE;
+    if (c->parameters.rates.ranks_per_node <= 1 || !sparse_both_ways(c->call.kind)) return SPARSE_IDLE;
     if (!c->choice.settled) return SPARSE_OPEN;
     return c->choice.algorithm == SPARSE_LIBRARY ? SPARSE_IDLE : SPARSE_WORTH;
 }

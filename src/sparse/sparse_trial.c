@@ -10,7 +10,7 @@ enum {
     CLOSE_TWICE = 3,   /* ... where there is one more behind each that asks */
     REHEARSALS = 6,    /* agreements that are measured, of AGAIN calls */
     WAITS = 4,         /* calls before dense forms are tried */
-    LASTS = 6,         /* ... even though asking takes as long as a call: who has called so often will go on */
+    LASTS = 6,         /* ... even though asking takes as long as a call */
     OFTEN = 8,         /* every so many of the first calls the second best runs, if it is nearly as good */
     SETTLES = 32,      /* calls after a change in which the former best runs again ... */
     SETTLES_TWICE = 8, /* ... where there is one more behind each that asks */
@@ -116,8 +116,8 @@ static double cheapest(const struct sparse_contest *c)
 /* Dense forms are for a vector that is not sparse, of which the formulas cannot say whether they are better than the library's
  * routine: they wait until that has run a few times, so that a program with a few calls loses nothing by them. Where the library's routine
  * takes little, and asking half of that, they would have to run for long to win back what trying them costs; one that
- * the formulas take for better, too, where asking takes as long. On one node, where what a call takes at a rank is what it takes, that is won back
- * by programs that go on, in which few calls ask by then. */
+ * the formulas take for better, too, where asking takes as long. On one node, where what a call takes at a rank is what it takes, a form
+ * that is found the best wins it back: it runs without asking. */
 static bool worth_it(const struct sparse_trial *trial, const struct sparse_contest *c, bool better)
 {
     const double asked = c->steady && trial->calls >= LASTS ? 0 : (better ? 1 : reach) * c->asking;
