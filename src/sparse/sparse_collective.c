@@ -27,6 +27,7 @@ struct sparse_collective {
     bool rehearses;
     double prepared, came, began; /* seconds: what comes before the agreement; when that began; when the rehearsal began, if there is one */
     double asking;          /* seconds that all of this is expected to take */
+    double takes;           /* ... and what is chosen: as the formulas have it, or, if it has been timed, as it has been seen */
     struct sparse_choice choice;
     bool borrowed_handle;
     bool timed; /* at all ranks or none */
@@ -288,6 +289,7 @@ static void choose(struct sparse_collective *c, bool may_pass_on, const struct s
         trial->share = sparse_class_seen(c->class, sort, waits_anyway(c, trial), &c->parameters);
     }
     c->choice = sparse_choose(c->call.kind, may_pass_on, estimate, &c->parameters, trial);
+    c->takes = trial ? sparse_trial_expected(trial, c->choice.contender, c->choice.predicted) : c->choice.predicted;
     if (!trial && shows(c) && may_pass_on) c->choice = sparse_choice_to_learn(c->call.kind, estimate, &c->parameters, c->choice);
     if (!trial) return;
     double now = c->parameters.clock(), asked = c->rehearses ? c->prepared + now - c->began : 0;
@@ -304,7 +306,7 @@ static struct sparse_answer answer_of(const struct sparse_collective *c)
     bool encoded = choice->algorithm != SPARSE_LIBRARY && !choice->dense;
     struct sparse_answer answer = {.grounds = 1, .algorithm = choice->algorithm, .dense = choice->dense};
     if (encoded) answer.grounds = c->timed && c->class->same > 1 ? 2 + choice->algorithm : 0;
-    if (!choice->settled || !sparse_trial_refuses(c->asking, choice->predicted)) answer.grounds = 0;
+    if (!choice->settled || !sparse_trial_refuses(c->asking, c->takes)) answer.grounds = 0;
     return answer;
 }
 
@@ -333,7 +335,7 @@ static bool repeats(const struct sparse_collective *c)
 {
     const struct sparse_choice *choice = &c->choice;
     const bool encoded = choice->algorithm != SPARSE_LIBRARY && !choice->dense, alike = c->timed && c->class->same > 1;
-    return sparse_both_ways(c->call.kind) && alike && sparse_trial_refuses(c->asking, choice->predicted) && (!encoded || choice->open || choice->settled);
+    return sparse_both_ways(c->call.kind) && alike && sparse_trial_refuses(c->asking, c->takes) && (!encoded || choice->open || choice->settled);
 }
 
 /* Sets the choice; false when it is the library's own routine's turn, or nobody's. */

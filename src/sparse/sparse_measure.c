@@ -153,6 +153,16 @@ static void make_plan(const struct meter *meter, struct plan *plan)
     pthread_mutex_unlock(&lock);
 }
 
+/* Messages of a node take longer than that only where others are at work, too, which they may not be for long: programs start beside what else does.
+ * The formulas would have a node be a slow network from then on, and the measured calls could put right only what is tried. */
+static void believe(struct sparse_rates *rates)
+{
+    static const double longest = 20e-6, slowest = 0.5e9; /* of ranks that have a processor each */
+    const double share = rates->ranks_per_processor > 1 ? rates->ranks_per_processor : 1;
+    if (rates->latency_node > longest * share) rates->latency_node = longest * share;
+    if (rates->bandwidth_node < slowest / share) rates->bandwidth_node = slowest / share;
+}
+
 /* What the measured shifts mean to the model, which has a node's ranks one behind the other: where they are not, every rank has a
  * node to itself and its share of the link. */
 static void interpret(const struct meter *meter, struct plan *plan)
@@ -168,6 +178,7 @@ static void interpret(const struct meter *meter, struct plan *plan)
     }
     rates->ranks_per_node = consecutive ? ranks : 1;
     rates->ranks_per_processor = processors > 0 ? (double)ranks / (double)processors : 1;
+    if (plan->within) believe(rates);
     if (!plan->between) {
         rates->latency_network = rates->latency_node;
         rates->bandwidth_network = rates->bandwidth_node;

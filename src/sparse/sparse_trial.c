@@ -308,9 +308,9 @@ static int seen_again(struct sparse_trial *trial, const struct sparse_contest *c
     return since >= 2 && (since & (since - 1)) == 0 ? former : -1;
 }
 
-bool sparse_trial_refuses(double asking, double predicted)
+bool sparse_trial_refuses(double asking, double takes)
 {
-    return asking > 0.01 * predicted;
+    return asking > 0.01 * takes;
 }
 
 /* The library's routine and dense forms show nothing of how inputs overlap, and who would be better if that has changed is not seen while
@@ -323,7 +323,7 @@ static int scout(struct sparse_trial *trial, const struct sparse_contest *c, int
         if (c->merge >> i & 1 && (scout == 0 || expected_with(trial, c, i) < expected_with(trial, c, scout))) scout = i;
     if (scout == 0) return 0;
     double more = expected_with(trial, c, scout) / expected_with(trial, c, best);
-    double since = (double)(trial->calls - trial->scouted), every = sparse_trial_refuses(c->asking, c->cost[best]) ? c->every : 1;
+    double since = (double)(trial->calls - trial->scouted), every = sparse_trial_refuses(c->asking, expected_of(trial, c, best)) ? c->every : 1;
     uint32_t least = SCOUTS << (trial->scouts < 3 ? trial->scouts : 3);
     if (more > library_reach || since < least || since * every < 100 * (more - 1)) return 0;
     trial->scouted = trial->calls;

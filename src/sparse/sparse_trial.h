@@ -84,8 +84,8 @@ int sparse_trial_choose(struct sparse_trial *trial, const struct sparse_contest 
 /* What contender `i` is expected to take, of which the formulas say `predicted`. */
 double sparse_trial_expected(const struct sparse_trial *trial, int i, double predicted);
 
-/* Whether asking, of that many seconds, is a noticeable part of what a call is predicted to take. */
-bool sparse_trial_refuses(double asking, double predicted);
+/* Whether asking, of that many seconds, is a noticeable part of what a call takes. */
+bool sparse_trial_refuses(double asking, double takes);
 
 /* Whether this call is to have a second agreement, which shows what one costs: before the first, ranks wait for those that come late. */
 bool sparse_trials_rehearse(const struct sparse_trials *trials);

@@ -8,6 +8,7 @@ lucid_add_sparse_kernel_test(sparse_pile_test sparse_pile_test.c sparse_vectors.
 lucid_add_sparse_kernel_test(sparse_everywhere_test sparse_everywhere_test.c sparse_vectors.c)
 lucid_add_sparse_test(sparse_memory_test sparse_memory_test.c)
 lucid_add_sparse_test(sparse_short_test sparse_short_test.c)
+lucid_add_sparse_test(sparse_measure_test sparse_measure_test.c)
 lucid_add_sparse_test(sparse_threads_test sparse_threads_test.c)
 lucid_add_sparse_test(sparse_format_test sparse_format_test.c sparse_vectors.c)
 if(NOT LUCID_SANITIZE) # their shadow memory makes it too large
