@@ -31,39 +31,6 @@ static const double near = 1.5, nearest = 1.25;
 /* So many times as long as before, or as short, is more than chance. */
 static const double shifted = 1.25;
 
-/* How many times as dense an entry's calls may be as the first of them, or the other way round; and how far unions may grow otherwise (they
- * hardly do, do, or grow to the sum of their parts: 0, 1, 1.5). */
-static const double denser = 1.8, otherwise = 0.375;
-
-/* How far an entry is from a call: 1 is as far as it reaches. Limits that are the same for all would have inputs near one of them be of two
- * sorts, since samples differ. */
-static double distance(const struct sparse_trial *t, uint32_t shape, struct sparse_sort sort)
-{
-    if (t->used == 0 || t->shape != shape) return INFINITY;
-    double times = sort.density > t->sort.density ? sort.density / t->sort.density : t->sort.density / sort.density;
-    return fmax(times / denser, fabs(sort.growth - t->sort.growth) / otherwise);
-}
-
-struct sparse_trial *sparse_trials_at(struct sparse_trials *trials, uint32_t shape, struct sparse_sort sort)
-{
-    struct sparse_trial *oldest = trials->trial, *found = NULL;
-    double least = 1;
-    sort.density = fmax(sort.density, 1e-9);
-    for (struct sparse_trial *t = trials->trial; t < trials->trial + SPARSE_TRIALS; t++) {
-        double far = distance(t, shape, sort);
-        if (t->used < oldest->used) oldest = t;
-        if (far > least) continue;
-        least = far;
-        found = t;
-    }
-    if (!found) {
-        found = oldest;
-        *found = (struct sparse_trial){.shape = shape, .sort = sort, .incumbent = -1, .ran = -1, .former = -1};
-    }
-    found->used = ++trials->now;
-    return found;
-}
-
 /* What was seen last, the least first. Returns how many there are. A few: every call that asks waits for it. */
 static uint32_t in_order(const double *seen, uint32_t n, double *sorted)
 {
@@ -75,9 +42,7 @@ static uint32_t in_order(const double *seen, uint32_t n, double *sorted)
     return kept;
 }
 
-/* Disturbances only add: the least of two, but the second least of more, or luck would stay for ever. Of modes the middle one: the library's
- * Reduce_scatter_block of 1 MiB between nodes takes 9.4, 11.4 or 13.7 ms. */
-static double typical(const double *seen, uint32_t n, bool modes)
+double sparse_trial_typical(const double *seen, uint32_t n, bool modes)
 {
     double sorted[SPARSE_TRIAL_RATIOS] = {INFINITY};
     const uint32_t kept = in_order(seen, n, sorted);
@@ -94,7 +59,23 @@ static double ratio_of(const struct sparse_trial *trial, int i)
     const struct sparse_contender *c = &trial->contender[i];
     double seen[SPARSE_TRIAL_RATIOS];
     ratios_of(c, seen);
-    return typical(seen, c->tried, trial->modes);
+    return sparse_trial_typical(seen, c->tried, trial->modes);
+}
+
+static double longest(const struct sparse_contender *c)
+{
+    double most = 0;
+    for (uint32_t k = 0; k < SPARSE_TRIAL_RATIOS && k < c->tried; k++) most = fmax(most, (double)c->ratio[k]);
+    return most;
+}
+
+double sparse_trial_level(const struct sparse_trial *trial)
+{
+    double least = INFINITY;
+    if (trial->incumbent >= 0) return longest(&trial->contender[trial->incumbent]);
+    for (int i = 0; i < SPARSE_CONTENDERS; i++)
+        if (trial->contender[i].tried > 0) least = fmin(least, longest(&trial->contender[i]));
+    return least;
 }
 
 double sparse_trial_expected(const struct sparse_trial *trial, int i, double predicted)
@@ -267,7 +248,10 @@ static void change(struct sparse_trial *trial, int best)
     bool again = trial->former == best && trial->changes <= CHANGES;
     if (trial->former < 0 || again || trial->calls - trial->changed > SETTLES) trial->former = trial->incumbent;
     if (trial->former == best) trial->former = -1;
-    if (trial->incumbent >= 0) trial->changes++;
+    if (trial->incumbent >= 0) {
+        trial->changes++;
+        trial->contender[trial->incumbent].level = (float)longest(&trial->contender[best]);
+    }
     trial->incumbent = best;
     trial->changed = trial->calls;
 }
@@ -362,6 +346,23 @@ static bool quicker(const struct sparse_contender *c)
     return seen(c, 0) * shifted < before;
 }
 
+/* A program that starts while others are at work finds out who waits least for a processor. When the best takes less than two fifths of what it took when
+ * another one ran last, what that one took then says nothing: it is tried again; ever more seldom, if this happens again. */
+static void begin_anew(struct sparse_trial *trial)
+{
+    static const double little_of = 0.4;
+    const int best = trial->incumbent;
+    if (best < 0 || trial->calls < trial->anew || trial->contender[best].tried <= SPARSE_TRIAL_RATIOS) return;
+    const double now = ratio_of(trial, best);
+    for (int i = 0; i < SPARSE_CONTENDERS; i++) {
+        struct sparse_contender *c = &trial->contender[i];
+        if (i == best || c->tried == 0 || now >= little_of * (double)c->level) continue;
+        c->tried = 0;
+        if (i == trial->former) trial->former = -1;
+        trial->anew = trial->calls + trial->calls / 4 + AGAIN;
+    }
+}
+
 /* Other programs come and go, and processors are moved: what was found out holds no longer then. The best has taken longer than it did, several
  * times in a row: is somebody quicker now? Or another one has had its turn, and took less than the best, and than it ever did: was
  * that luck? One more call tells. -1: neither. `ran`: whose call was the last. */
@@ -380,6 +381,7 @@ static int after_a_shift(const struct sparse_trial *trial, const struct sparse_c
 int sparse_trial_choose(struct sparse_trial *trial, const struct sparse_contest *contest, bool *open)
 {
     const double *cost = contest->cost;
+    begin_anew(trial);
     int next = next_to_try(trial, contest);
     const int ran = trial->ran;
     trial->ran = -1;
@@ -408,59 +410,7 @@ int sparse_trial_choose(struct sparse_trial *trial, const struct sparse_contest 
     return next_best < reached * least ? second : best;
 }
 
-static uint32_t in_units(double x)
-{
-    return x < 1 ? 1 : x < 4e9 ? (uint32_t)x : 4000000000u;
-}
-
 bool sparse_trials_rehearse(const struct sparse_trials *trials)
 {
     return trials->now % AGAIN < REHEARSALS;
-}
-
-void sparse_trials_begin(struct sparse_trials *trials, struct sparse_trial *trial, int contender, double predicted, double asked,
-                         double now)
-{
-    trials->last = trial;
-    trials->contender = contender;
-    trials->predicted = predicted;
-    trials->began = now;
-    trials->times = (struct sparse_times){.asked = asked > 0 ? in_units(asked * 1e9) : 0};
-}
-
-void sparse_trials_repeat(struct sparse_trials *trials, double density, double now)
-{
-    trials->repeats = true;
-    trials->times.density = density;
-    trials->began = now;
-}
-
-void sparse_trials_end(struct sparse_trials *trials, double now)
-{
-    const uint32_t took = in_units((now - trials->began) * 1e7);
-    trials->outside = false;
-    if (trials->repeats) trials->times.again = took;
-    else trials->times.took = took;
-}
-
-void sparse_trials_learn(struct sparse_trials *trials, struct sparse_times last)
-{
-    struct sparse_trial *trial = trials->last;
-    trials->last = NULL;
-    trials->times = (struct sparse_times){0};
-    trials->outside = trials->repeats = false;
-    if (!trial) return;
-    if (last.asked > 0) trials->asked[trials->asks++ % SPARSE_TRIAL_RATIOS] = last.asked * 1e-9;
-    struct sparse_contender *c = &trial->contender[trials->contender];
-    trial->twice = last.again > 0;
-    const uint32_t took = trial->twice && last.again < last.took ? last.again : last.took;
-    const bool known = took > 0 && trials->predicted > 0;
-    c->ratio[c->tried % SPARSE_TRIAL_RATIOS] = known ? (float)(took * 1e-7 / trials->predicted) : 1; /* or it would be tried for ever */
-    c->tried++;
-    trial->ran = trials->contender;
-}
-
-double sparse_trials_asking(const struct sparse_trials *trials, double predicted)
-{
-    return trials->asks > 0 ? typical(trials->asked, trials->asks, false) : predicted;
 }

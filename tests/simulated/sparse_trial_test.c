@@ -251,6 +251,34 @@ static void test_disturbed_later(void **state)
     }
 }
 
+/* A program starts while others are at work, for which so many of its first calls wait up to `longest` seconds, whoever runs. How many of 100 such programs
+ * have found the one that is the best 160 calls later. */
+static int found_after(int disturbed, double longest)
+{
+    const struct sparse_contest contest = {.n = 4, .dense = 2, .cost = {3e-5, 1e-4, 5e-5, 6e-5}, .margin = 1.1, .dense_margin = 1.25};
+    uint64_t random = 1;
+    int found = 0;
+    for (int job = 0; job < 100; job++) {
+        const int best = job % 2 ? 0 : 2;
+        struct sparse_trials trials = {0};
+        struct sparse_trial *trial = at(&trials, 0, 1 << 16, 1, 1);
+        for (int call = 0; call < disturbed + 160; call++) {
+            const double waits = call < disturbed ? longest * (double)(sim_random(&random) % 1000) / 1000 : 0;
+            const double seconds[] = {(best == 0 ? 3e-5 : 6e-5) + waits, 1e-4 + waits, (best == 2 ? 3e-5 : 6e-5) + waits, 7e-5 + waits};
+            (void)contend(&trials, trial, &contest, seconds);
+        }
+        found += trial->incumbent == best;
+    }
+    return found;
+}
+
+static void test_start_beside_others(void **state)
+{
+    static const double longest[] = {2e-4, 6e-4, 6e-3};
+    for (size_t i = 0; i < COUNT_OF(longest); i++)
+        for (int disturbed = 20; disturbed <= 320; disturbed *= 4) assert_in_range(found_after(disturbed, longest[i]), 90, 100);
+}
+
 /* The best is disturbed soon after it has become that, in calls one behind the other, and loses its place to whom it took it from. */
 static void test_disturbed_soon(void **state)
 {
@@ -435,7 +463,7 @@ int main(void)
         cmocka_unit_test(test_trials), cmocka_unit_test(test_nobody_is_better),
         cmocka_unit_test(test_seen_again_in_passing),
         cmocka_unit_test(test_disturbed), cmocka_unit_test(test_surely_quicker), cmocka_unit_test(test_few_calls_say_little),
-        cmocka_unit_test(test_disturbed_later), cmocka_unit_test(test_disturbed_soon),
+        cmocka_unit_test(test_disturbed_later), cmocka_unit_test(test_disturbed_soon), cmocka_unit_test(test_start_beside_others),
         cmocka_unit_test(test_things_change), cmocka_unit_test(test_asking_is_dear), cmocka_unit_test(test_disturbances_change_nothing),
         cmocka_unit_test(test_modes),
         cmocka_unit_test(test_formulas_are_doubted),
