@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# wheel_suite.sh prepare DIR PYTHON WHEEL SOURCE [MPI4PY]  an MPI library from PyPI and Lucid built for it, in DIR (the library once)
-# wheel_suite.sh run DIR PATTERN                           the tests of that build that PATTERN names; mpi4py and its own are in MPI4PY, if that is given
+# wheel_suite.sh prepare DIR SOURCE WHEEL [MPI4PY]   the tests of the build in DIR that house.wheel has made for an MPI library of PyPI (tools/wheel)
+# wheel_suite.sh run DIR PATTERN                     those of them that PATTERN names; mpi4py and its own are in MPI4PY, if that is given
 #
-# Without PyPI, or where a compiler's parts are missing: "SKIP: reason", exit code 77. A build that fails is a failure.
+# Where there is no such build: "SKIP: reason", exit code 77. A build that fails is a failure.
 set -u
 verb=$1 dir=$2
 shift 2
@@ -13,23 +13,15 @@ skip() {
     exit 77
 }
 
-fetch() {
-    rm -rf "$dir/venv"
-    timeout 120 "$1" -m venv "$dir/venv" && timeout 200 "$dir/venv/bin/pip" install -q --only-binary :all: "$2" &&
-        touch "$dir/fetched"
-}
-
 prepare() {
-    local python=$1 wheel=$2 source=$3 mpi4py=${4:-}
+    local source=$1 wheel=$2 mpi4py=${3:-}
     [ ! -d /.host ] || skip "left to the system that the chroot is on, which has the same $wheel"
-    mkdir -p "$dir"
-    [ -e "$dir/fetched" ] || fetch "$python" "$wheel" >"$dir/fetch.log" 2>&1 ||
-        skip "$wheel cannot be had from PyPI here: $(grep . "$dir/fetch.log" | tail -n 1)"
+    [ -e "$dir/build/CMakeCache.txt" ] || skip "there is no build for $wheel: house.wheel, which makes it, says why"
     export PATH=$dir/venv/bin:$PATH
-    cmake -S "$source" -B "$dir/build" -G Ninja -DPython3_EXECUTABLE="$python" -DLUCID_FORTRAN=OFF -DLUCID_PML=OFF \
-        -DLUCID_WHEEL="$wheel" ${mpi4py:+-DLUCID_MPI4PY="$mpi4py"} >"$dir/cmake.log" 2>&1 || { tail -n 20 "$dir/cmake.log"; exit 1; }
-    cmake --build "$dir/build" --parallel 2 --target lucid_sparse_mpi_tests >"$dir/build.log" 2>&1 ||
-        { tail -n 40 "$dir/build.log"; exit 1; }
+    cmake -S "$source" -B "$dir/build" -DBUILD_TESTING=ON -DMPIEXEC_EXECUTABLE="$dir/venv/bin/mpiexec" -DLUCID_WHEEL="$wheel" \
+        ${mpi4py:+-DLUCID_MPI4PY="$mpi4py"} >"$dir/cmake.log" 2>&1 || { tail -n 20 "$dir/cmake.log"; exit 1; }
+    cmake --build "$dir/build" --parallel 2 --target lucid_sparse_mpi_tests >"$dir/tests.log" 2>&1 ||
+        { tail -n 40 "$dir/tests.log"; exit 1; }
 }
 
 run() {
