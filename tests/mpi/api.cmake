@@ -81,8 +81,9 @@ if(LUCID_MPI_M AND LUCID_FORTRAN)
       continue()
     endif()
     string(TOLOWER api_fortran_${dialect} name)
+    file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/${name}_files) # they write files of the same names, at the same time
     lucid_add_mpi_test(${name} SOURCES api_fortran.F90 api_fortran_constants.c NP 1 3 LANGUAGE Fortran
-                       ARGS ${CMAKE_CURRENT_BINARY_DIR})
+                       ARGS ${CMAKE_CURRENT_BINARY_DIR}/${name}_files)
     target_compile_definitions(${name} PRIVATE WITH_${dialect})
   endforeach()
   lucid_add_listing(listing_1 ring PROGRAM listing_1)
