@@ -62,7 +62,8 @@ static double ratio_of(const struct sparse_trial *trial, int i)
     return sparse_trial_typical(seen, c->tried, trial->modes);
 }
 
-static double longest(const struct sparse_contender *c)
+/* Of a contender's last calls. */
+static double slowest(const struct sparse_contender *c)
 {
     double most = 0;
     for (uint32_t k = 0; k < SPARSE_TRIAL_RATIOS && k < c->tried; k++) most = fmax(most, (double)c->ratio[k]);
@@ -72,9 +73,9 @@ static double longest(const struct sparse_contender *c)
 double sparse_trial_level(const struct sparse_trial *trial)
 {
     double least = INFINITY;
-    if (trial->incumbent >= 0) return longest(&trial->contender[trial->incumbent]);
+    if (trial->incumbent >= 0) return slowest(&trial->contender[trial->incumbent]);
     for (int i = 0; i < SPARSE_CONTENDERS; i++)
-        if (trial->contender[i].tried > 0) least = fmin(least, longest(&trial->contender[i]));
+        if (trial->contender[i].tried > 0) least = fmin(least, slowest(&trial->contender[i]));
     return least;
 }
 
@@ -250,7 +251,7 @@ static void change(struct sparse_trial *trial, int best)
     if (trial->former == best) trial->former = -1;
     if (trial->incumbent >= 0) {
         trial->changes++;
-        trial->contender[trial->incumbent].level = (float)longest(&trial->contender[best]);
+        trial->contender[trial->incumbent].level = (float)slowest(&trial->contender[best]);
     }
     trial->incumbent = best;
     trial->changed = trial->calls;
