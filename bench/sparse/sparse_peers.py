@@ -64,14 +64,15 @@ class Peers:
         """None, or why it cannot be had here. Ends where Lucid cannot be built for it."""
         if os.path.isdir("/.host"):
             return f"{WHEEL} is left to the system that the chroot is on"
-        if not os.path.exists(self.library):
-            done = subprocess.run([os.path.join(ROOT, "tools", "wheel"), os.path.dirname(self.place)], stdout=subprocess.PIPE, text=True,
-                                  env=dict(os.environ, LUCID_WHEEL_MPI=WHEEL), check=False)
-            said = (done.stdout.strip().splitlines() or [""])[-1]
-            if done.returncode == 77:
-                return said.removeprefix("== skipped: ")
-            if done.returncode:
-                sys.exit(f"sparse: Lucid cannot be built for {WHEEL}: {said}")
+        made = os.path.exists(self.library)
+        words = (["cmake", "--build", os.path.join(self.place, "build"), "--target", "lucid"] if made else
+                 [os.path.join(ROOT, "tools", "wheel"), os.path.dirname(self.place)])
+        done = subprocess.run(words, stdout=subprocess.PIPE, text=True, env=dict(self.environment, LUCID_WHEEL_MPI=WHEEL), check=False)
+        said = (done.stdout.strip().splitlines() or [""])[-1]
+        if done.returncode == 77:
+            return said.removeprefix("== skipped: ")
+        if done.returncode:
+            sys.exit(f"sparse: Lucid cannot be built for {WHEEL}: {said}")
         sources = [os.path.join(HERE, name) for name in ("sparse_peers.c", "sparse_peers_routines.c", "sparse_peers_circulant.c")]
         subprocess.run(["mpicc", "-std=c17", "-O2", "-I" + os.path.join(ROOT, "include"), *sources, "-o", self.program, "-ldl"],
                        env=self.environment, check=True)

@@ -277,7 +277,7 @@ static bool waits_anyway(const struct sparse_collective *c, const struct sparse_
 
 static void choose(struct sparse_collective *c, bool may_pass_on, const struct sparse_estimate *estimate)
 {
-    enum { SHARED = 4 }; /* times as long as asking is taken for, unmeasured, where ranks share processors (8 on two: 0.1 ms for 12 us) */
+    enum { SHARED = 4 }; /* times as long as asking is taken for, unmeasured, it may take where ranks share processors (8 on two: 0.1 ms for 12 us) */
     struct sparse_trials *trials = learn_times(c, estimate);
     const struct sparse_sort sort = sparse_choice_sort(estimate);
     struct sparse_trial *trial = c->timed ? sparse_trials_at(trials, c->class->shape, sort) : NULL;

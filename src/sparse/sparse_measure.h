@@ -4,7 +4,8 @@
  * Rank 0 decides: what its process has measured for a communicator of this shape is used again. Else all ranks shift messages round a
  * ring at once, one of a node's ranks, and one of all ranks by a node's width, so that a node's link carries what it carries in a
  * reduction; rank 0's clock counts. Two broadcasts of a hundred bytes, and the first time 25 messages a level, 13 of them of
- * 64 KiB: the quickest of three goes, because what disturbs one only makes it longer. */
+ * 64 KiB: the quickest of three goes, because what disturbs one only makes it longer. What disturbs all of them is told, within a node, by
+ * times that no node's messages take. */
 #ifndef LUCID_SPARSE_MEASURE_H
 #define LUCID_SPARSE_MEASURE_H
 

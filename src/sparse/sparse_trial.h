@@ -54,7 +54,7 @@ struct sparse_trial {
     int ran;          /* whose time the last call has added; -1: nobody's */
     int former;       /* who was the incumbent before the last changes; -1: nobody */
     uint32_t changed, changes; /* the call of the last change; how many there were */
-    uint32_t anew;             /* not before that call are all tried again */
+    uint32_t anew;             /* before that call nobody is tried again for what others' work was */
     uint32_t scouted, scouts; /* the last call that was to show how inputs overlap now, and how many there were */
     bool twice;      /* calls run once more without asking */
     bool modes;      /* a routine may have several ways of being, none of which is a disturbance */

@@ -283,8 +283,8 @@ static void test_dense_form_of_short_vectors(void **state)
     assert_int_equal(worth, 0);
 }
 
-/* The machine was measured while others were at work: messages are taken for a hundred times as long as they are, and a call for so long that
- * asking would be no part of it. What calls take shows that it is. */
+/* The machine was measured while others were at work: messages are taken for a hundred times as long as they are, or more, and a call for so long
+ * that asking would be no part of it. What calls take shows that it is. */
 static void test_rates_of_another_time(void **state)
 {
     struct sim_trial t = dense_trial(15872);
