@@ -89,6 +89,7 @@ void sparse_decode(const struct sparse_layout *layout, size_t first, size_t bloc
 void sparse_decode_past(const struct sparse_layout *layout, size_t first, size_t blocks, const void *message, void *dense)
 {
     decode(layout, blocks, message, true, dense);
+    sparse_fence();
 }
 
 void sparse_tally_message(const struct sparse_layout *layout, size_t first, size_t blocks, const void *message,

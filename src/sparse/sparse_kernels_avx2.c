@@ -91,7 +91,6 @@ static inline uint64_t equal_16(const unsigned char *at, __m256i all)
         const __m256i all = spread(background, bytes);                                                                           \
         size_t found = 0;                                                                                                        \
         for (; count >= 64; count -= 64, at += 64 * bytes) {                                                                     \
-            sparse_read_ahead(at, 64 * bytes);                                                                                   \
             *mask = ~equal_##bytes(at, all);                                                                                     \
             found += (size_t)_mm_popcnt_u64(*mask++);                                                                            \
         }                                                                                                                        \
@@ -123,7 +122,6 @@ static inline size_t list_word(uint64_t word, size_t at, unsigned char *position
         const __m256i all = spread(background, bytes);                                                                           \
         size_t found = 0;                                                                                                        \
         for (; count >= 64; count -= 64, first += 64, at += 64 * bytes) {                                                        \
-            sparse_read_ahead(at, 64 * bytes);                                                                                   \
             *mask = ~equal_##bytes(at, all);                                                                                     \
             found += list_word(*mask++, first, positions + 2 * found);                                                           \
         }                                                                                                                        \
@@ -235,7 +233,6 @@ static inline __m256i expanded(const unsigned char *at, const unsigned char *las
         to += lead * bytes;                                                                                                      \
         for (count -= lead; count >= 64; count -= 64, mask++, to += 64 * bytes)                                                  \
             at = word_past_##bytes(at, last, sparse_mask_bits(mask, lead, 64), all, to);                                         \
-        _mm_sfence();                                                                                                            \
         const uint64_t rest = count > 0 ? sparse_mask_bits(mask, lead, count) : 0;                                               \
         expand_##bytes(at, count, size, &rest, background, to);                                                                  \
         return used;                                                                                                             \
@@ -278,8 +275,12 @@ static void stream(void *to, const void *from, size_t bytes)
     memcpy(out, in, whole ? lead : bytes);
     if (whole == 0) return;
     for (size_t i = lead; i < lead + whole; i += 32) _mm256_stream_si256((__m256i *)(out + i), load(in + i));
-    _mm_sfence();
     memcpy(out + lead + whole, in + lead + whole, bytes - lead - whole);
+}
+
+static void fence(void)
+{
+    _mm_sfence();
 }
 
 #define PLAIN(width)                                                                                                             \
@@ -295,5 +296,6 @@ void sparse_kernels_avx2(struct sparse_kernels *kernels)
     for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) kernels->moves[i] = moves[i];
     kernels->count = sparse_mask_count;
     kernels->stream = stream;
+    kernels->fence = fence;
     fill_combinations(kernels);
 }

@@ -197,7 +197,6 @@ MOVES(uint64_t, 8, epi64, __mmask8)
         to += lead * sizeof(number);                                                                                           \
         for (count -= lead; count >= 64; count -= 64, mask++, to += WORD(number))                                              \
             at = word_##number(at, last, sparse_mask_bits(mask, lead, 64), all, true, to);                                     \
-        _mm_sfence();                                                                                                          \
         const uint64_t rest = count > 0 ? sparse_mask_bits(mask, lead, count) : 0;                                             \
         expand_each_##number(at, count, size, &rest, background, to);                                                          \
         return used;                                                                                                           \
@@ -302,8 +301,12 @@ static void stream(void *to, const void *from, size_t bytes)
     memcpy(out, in, whole ? lead : bytes);
     if (whole == 0) return;
     for (size_t i = lead; i < lead + whole; i += 64) _mm512_stream_si512((void *)(out + i), _mm512_loadu_si512(in + i));
-    _mm_sfence();
     memcpy(out + lead + whole, in + lead + whole, bytes - lead - whole);
+}
+
+static void fence(void)
+{
+    _mm_sfence();
 }
 
 static void fill_moves(struct sparse_moves *moves, struct sparse_moves better)
@@ -337,5 +340,6 @@ void sparse_kernels_avx512(struct sparse_kernels *kernels)
     kernels->count = sparse_mask_count;
     kernels->locate = locate;
     kernels->stream = stream;
+    kernels->fence = fence;
     fill_combinations(kernels);
 }

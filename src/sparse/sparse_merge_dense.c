@@ -340,4 +340,5 @@ void sparse_pile(const struct sparse_layout *layout, const void *base, size_t *a
         for (size_t i = 0; i < messages; i++) at[i] += nth(&pile, i).bytes;
         to += elements * layout->operator->size;
     }
+    if (past != SPARSE_CACHED) sparse_fence();
 }

@@ -98,6 +98,7 @@ void sparse_window_copy(const struct sparse_slice *s, char *to, const char *from
     sparse_stream_fn *stream = s->past ? sparse_kernels()->stream : NULL;
     if (stream) stream(to, from, bytes);
     else memcpy(to, from, bytes);
+    if (stream) sparse_fence();
 }
 
 /* Out of a window. */

@@ -2,6 +2,8 @@
 /* See sparse_slice.h: parts encoded, merged and written. */
 #include "sparse_slice.h"
 
+#include "sparse_kernels.h"
+
 #include <string.h>
 
 struct mark {
@@ -78,14 +80,14 @@ static void *output_of(const struct sparse_slice *s, size_t part)
     return s->output + (s->from[part] - s->shift) * s->operator->size;
 }
 
-/* The part behind this one lies elsewhere in the vector: its first page is asked for before this one is read. */
+/* The part behind this one lies elsewhere in the vector: its first pages are asked for before this one is read. */
 static void read_ahead(const struct sparse_slice *s, size_t part)
 {
-    size_t next = part + 1;
+    const size_t next = part + 1;
     if (next >= s->first[s->positions]) return;
-    size_t bytes = s->count[next] * s->operator->size;
+    const size_t bytes = s->count[next] * s->operator->size;
     const char *at = s->input + offset_in(s, next);
-    for (size_t i = 0; i < bytes && i < 4096; i += 64) __builtin_prefetch(at + i);
+    for (size_t i = 0; i < bytes && i < SPARSE_PAGES_AHEAD * SPARSE_PAGE; i += SPARSE_PAGE) sparse_touch_page(at + i);
 }
 
 void sparse_slice_encode(struct sparse_slice *s, struct sparse_span span, struct sparse_run *run)
