@@ -307,16 +307,14 @@ static size_t result_bytes(const struct job *job)
  * was read, or that would be left out). */
 static double floor_of(const struct job *job)
 {
-    const size_t words = job->count * job->width / sizeof(uint64_t), ahead = 2048;
+    const size_t words = job->count * job->width / sizeof(uint64_t);
     const uint64_t *in = (const void *)job->in;
     double slowest, spent;
     uint64_t any[8] = {0};
     MPI_Barrier(MPI_COMM_WORLD);
     spent = -MPI_Wtime();
-    for (size_t i = 0; i + 8 <= words; i += 8) {
-        __builtin_prefetch((const void *)((uintptr_t)(in + i) + ahead * sizeof *in));
+    for (size_t i = 0; i + 8 <= words; i += 8)
         for (size_t k = 0; k < 8; k++) any[k] |= in[i + k];
-    }
     memset(job->out, (any[0] | any[1] | any[2] | any[3] | any[4] | any[5] | any[6] | any[7]) == 0, result_bytes(job));
     MPI_Barrier(MPI_COMM_WORLD);
     spent += MPI_Wtime();

@@ -14,7 +14,7 @@
 
 #include "turns.h"
 
-enum { ROUTINES = 6, KNOWN = 3, LEARNING = 50, AHEAD = 4096, MOST = 64 };
+enum { ROUTINES = 6, KNOWN = 3, LEARNING = 50, MOST = 64 };
 static const struct routine {
     const char *name, *sparse;
     size_t piece; /* elements of a message; 0: MPI_Allreduce */
@@ -26,7 +26,6 @@ static int all_zero(const double *v, size_t n)
 {
     uint64_t any = 0;
     for (size_t i = 0; i + 8 <= n; i += 8) {
-        __builtin_prefetch((const void *)((uintptr_t)(v + i) + AHEAD));
         for (size_t k = 0; k < 8; k++) {
             uint64_t bits;
             memcpy(&bits, v + i + k, sizeof bits);

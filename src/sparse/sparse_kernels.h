@@ -12,7 +12,7 @@
 #define SPARSE_INLINE __attribute__((always_inline)) static inline
 
 /* A processor stops reading ahead at the end of a page, and has to look up where the next one is. A loop over a long vector, in steps of
- * up to SPARSE_PAGE bytes, asks for the first lines of the page that is so many ahead, once a page: all of its lines would take a quarter
+ * up to SPARSE_PAGE bytes, asks for the first lines of the page that is so many ahead, once a page: all of its lines take a third
  * longer than none on a Zen 4. Behind the vector that is in vain and does no harm. */
 enum { SPARSE_PAGE = 4096, SPARSE_PAGES_AHEAD = 2 };
 

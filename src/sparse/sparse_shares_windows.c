@@ -96,9 +96,12 @@ static void give_window(struct sparse_slice *s)
 void sparse_window_copy(const struct sparse_slice *s, char *to, const char *from, size_t bytes)
 {
     sparse_stream_fn *stream = s->past ? sparse_kernels()->stream : NULL;
-    if (stream) stream(to, from, bytes);
-    else memcpy(to, from, bytes);
-    if (stream) sparse_fence();
+    if (!stream) {
+        memcpy(to, from, bytes);
+        return;
+    }
+    stream(to, from, bytes);
+    sparse_fence();
 }
 
 /* Out of a window. */
