@@ -44,7 +44,8 @@ lab_hub() {
     # /proc is still the one of outside, so this is the pid that the outside knows.
     local outside
     read -r outside _ </proc/self/stat
-    identity "$outside" >"$LUCID_LAB/hub"
+    HUB=$(identity "$outside")
+    echo "$HUB" >"$LUCID_LAB/hub"
     make_mounts_private
     mount -n -t proc proc /proc
     mount -n -t sysfs sysfs /sys
@@ -71,8 +72,18 @@ lab_hub_stays() {
 
 # Who made the lab was killed.
 let_go() {
-    rm -rf "$LUCID_LAB"
+    locked take_away
     exit 0
+}
+
+# Removes this lab's state, unless another lab is in its place by now. Its nodes are still at work: they are ended, and the
+# directory gets another name first, so that nothing is written into it while its entries go.
+take_away() {
+    local doomed=$LUCID_LAB.lucid-gone.${HUB%% *}
+    [ "$(cat "$LUCID_LAB/hub")" = "$HUB" ] || return 0
+    kill -KILL -1 2>/dev/null || : # all of this pid namespace but its first process, which is this one
+    mv -T "$LUCID_LAB" "$doomed"
+    rm -rf "$doomed"
 }
 
 new_bridge() { # name

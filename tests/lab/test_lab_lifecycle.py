@@ -193,6 +193,20 @@ def test_up_that_is_killed_leaves_nothing(lab, number):
         assert os.listdir(os.path.dirname(lab.state)) == []
 
 
+def test_nodes_that_still_begin_keep_no_removed_state(lab, tmp_path):
+    """The hub of a lab whose maker was killed removes the state; here a node puts its mark there before the directory itself goes."""
+    slow = tmp_path / "rm"
+    slow.write_text('#!/bin/sh\nfor last; do :; done\n%s -rf "$last"/*\n{ true >"$LUCID_LAB/up.late"; } 2>/dev/null\nexec %s -d "$last"\n'
+                    % (shutil.which("rm"), shutil.which("rm")))
+    slow.chmod(0o755)
+    making = lab.popen("up", "--nodes", "8", env={"PATH": "%s:%s" % (tmp_path, os.environ["PATH"])})
+    eventually(lambda: os.path.exists(os.path.join(lab.state, "up.node00")))
+    making.kill()
+    making.communicate()
+    eventually(lambda: lab.processes() == {})
+    assert making.returncode == 0 or os.listdir(os.path.dirname(lab.state)) == []  # 0: it was ready first
+
+
 @pytest.mark.parametrize("victim, number", [("launcher", signal.SIGKILL), ("command", signal.SIGTERM), ("command", signal.SIGKILL)])
 def test_a_killed_mpirun_leaves_no_rank(lab, victim, number):
     lab.ok("up", "--nodes", 2, "--slots", 2)
