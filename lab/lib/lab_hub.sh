@@ -76,14 +76,11 @@ let_go() {
     exit 0
 }
 
-# Removes this lab's state, unless another lab is in its place by now. Its nodes are still at work: they are ended, and the
-# directory gets another name first, so that nothing is written into it while its entries go.
+# Removes this lab's state, unless another lab is in its place by now. Nodes may be still at work on it: they are ended.
 take_away() {
-    local doomed=$LUCID_LAB.lucid-gone.${HUB%% *}
     [ "$(cat "$LUCID_LAB/hub")" = "$HUB" ] || return 0
     kill -KILL -1 2>/dev/null || : # all of this pid namespace but its first process, which is this one
-    mv -T "$LUCID_LAB" "$doomed"
-    rm -rf "$doomed"
+    lab_drop_state "${HUB%% *}"
 }
 
 new_bridge() { # name

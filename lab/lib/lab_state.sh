@@ -67,8 +67,12 @@ lab_remove() {
         done
         ! alive "$LUCID_LAB/hub" || die "the hub (pid $(pid_in "$LUCID_LAB/hub")) does not end"
     fi
-    local doomed
-    doomed=$LUCID_LAB.lucid-gone.$$
+    lab_drop_state $$
+}
+
+# Another name first: nothing is written into a directory while its entries go, and nobody sees half of one.
+lab_drop_state() { # a pid, which nobody else has
+    local doomed=$LUCID_LAB.lucid-gone.$1
     if mv -T "$LUCID_LAB" "$doomed" 2>/dev/null; then rm -rf "$doomed"; fi
 }
 
