@@ -5,6 +5,6 @@ target_sources(lucid_sparse PRIVATE
   sparse_halving.c sparse_reduce_binomial.c sparse_reduce_halving.c sparse_reduce_direct.c sparse_reduce_chain.c
   sparse_reduce_leaders.c
   sparse_allreduce_doubling.c
-  sparse_measure.c sparse_short.c sparse_settings.c sparse_allreduce_halving.c sparse_allreduce_ring.c
+  sparse_measure.c sparse_short.c sparse_settings.c sparse_allreduce_halving.c sparse_allreduce_boards.c sparse_allreduce_ring.c
   sparse_allreduce_leaders.c sparse_allreduce_shares.c sparse_shares_windows.c sparse_scatter_halving.c sparse_scatter_pairwise.c sparse_scan_doubling.c
   sparse_scan_chain.c)

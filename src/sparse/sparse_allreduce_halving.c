@@ -2,7 +2,7 @@
 /* Allreduce by recursive halving and an allgather: Rabenseifner's algorithm. Every part is computed once, by one rank, and
  * handed to all the others encoded, so that all have the same bits.
  *
- * When: long vectors, unless the inputs are disjoint.
+ * When: long vectors, unless the inputs are disjoint. On one node ranks may read each other's memory instead (sparse_allreduce_boards.c).
  * Cost: that of halving (sparse_halving.c), and sum over k < s of (alpha + beta n/2^(k+1) e(u(p))), n written, and for the ranks
  * that stood aside alpha + beta n e(u(p)). Dense: 2 s alpha + 2 (p-1)/p beta n + (p-1)/p gamma n.
  * Source: Rabenseifner, ICCS 2004; Rabenseifner and Traeff, EuroPVM/MPI 2004. */
@@ -32,6 +32,10 @@ enum sparse_status sparse_allreduce_halving(struct sparse_slice *s)
 {
     const struct sparse_fold *fold = &s->fold;
     STEP_BEGIN(s->resume);
+    if (s->group > 0) {
+        STEP_AWAIT(sparse_allreduce_boards(s));
+        STEP_RETURN;
+    }
     s->acc = sparse_run_begin(s, 0);
     sparse_slice_encode(s, sparse_all(s), s->acc);
     STEP_AWAIT(sparse_fold_in(s));

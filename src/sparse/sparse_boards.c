@@ -1,19 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See sparse_boards.h. In a slot: where each position begins, and where the last one ends; the positions, one behind the other. */
+/* See sparse_boards.h. In a slot: where each position begins, and where the last one ends, and what is added to them; the positions, one behind the other, and that. */
 #include "sparse_boards.h"
 
 #include <string.h>
 
-enum { TABLE = SPARSE_WINDOW_HEAD };
-_Static_assert((SPARSE_WINDOWS + 1) * sizeof(uint64_t) <= TABLE, "a position for each rank");
+enum { TABLE = SPARSE_WINDOW_HEAD, ROOM = SPARSE_WINDOW_SLOT - TABLE, ENTRIES = SPARSE_WINDOWS + 2 };
+_Static_assert(ENTRIES * sizeof(uint64_t) <= TABLE, "a position for each rank, and what is added");
+
+enum { LONGEST = 1 << 19, PART = 192 }; /* parts are as long as their elements, and so much, at most, but for headers of blocks */
+_Static_assert(LONGEST + LONGEST / 256 + (SPARSE_WINDOWS + 1) * PART <= ROOM, "so that they fit");
+
+bool sparse_boards_near(const struct sparse_call *call)
+{
+    const int size = call->transport->size;
+    return sparse_near(&call->parameters->rates, size) && sparse_may_have_words(call, size);
+}
 
 bool sparse_boards_fit(const struct sparse_call *call, size_t elements)
 {
-    enum { LONGEST = 1 << 19, PART = 192 }; /* parts are as long as their elements, and so much, at most, but for headers of blocks */
-    const int size = call->transport->size;
-    const bool near = sparse_near(&call->parameters->rates, size) && sparse_may_have_words(call, size);
-    _Static_assert(TABLE + LONGEST + LONGEST / 256 + SPARSE_WINDOWS * PART <= SPARSE_WINDOW_SLOT, "so that they fit");
-    return near && elements <= LONGEST / call->operator.size;
+    return sparse_boards_near(call) && elements <= LONGEST / call->operator.size;
+}
+
+size_t sparse_boards_slices(size_t bytes, size_t parts)
+{
+    const size_t each = LONGEST / (parts + 1) * parts;
+    return (bytes + each - 1) / each;
 }
 
 static size_t position_bytes(const struct sparse_slice *s, const struct sparse_run *run, size_t position)
@@ -39,26 +50,96 @@ void sparse_boards_show(struct sparse_slice *s, const struct sparse_run *run)
     sparse_words_write(s, SPARSE_WORD_SHOWN, sparse_span_bound(s, sparse_all(s)));
 }
 
-/* Returns the bytes; some that cannot be right where they are not. */
-static size_t copy_positions(const struct sparse_slice *s, int place, char *to, struct sparse_span span)
+void sparse_boards_begin(struct sparse_slice *s)
 {
-    const char *slot = sparse_words_slot_of(s, place);
+    memset(sparse_words_slot(s), 0, TABLE);
+}
+
+bool sparse_boards_encode(struct sparse_slice *s, struct sparse_run *run)
+{
+    uint64_t at[ENTRIES] = {0};
+    char *slot = sparse_words_slot(s);
+    run->base = slot + TABLE;
+    for (size_t i = 0; i < s->positions; i++) {
+        const struct sparse_span one = {i, 1};
+        if (run->used + sparse_span_bound(s, one) > ROOM) return false;
+        sparse_slice_encode(s, one, run);
+        at[i + 1] = run->used;
+    }
+    at[s->positions + 1] = run->used;
+    memcpy(slot, at, sizeof at);
+    return true;
+}
+
+bool sparse_boards_add(struct sparse_slice *s, const char *part, size_t bytes)
+{
+    uint64_t at;
+    char *slot = sparse_words_slot(s), *entry = slot + s->positions * sizeof at;
+    if (sparse_failed(s)) return true;
+    memcpy(&at, entry, sizeof at);
+    if (at + bytes > ROOM) return false;
+    memcpy(slot + TABLE + at, part, bytes);
+    at += bytes;
+    memcpy(entry + sizeof at, &at, sizeof at);
+    return true;
+}
+
+/* From entry to entry of a slot. Returns the bytes; some that cannot be right where they are not. */
+static size_t copy(const char *slot, size_t entry, size_t end_entry, size_t bound, char *to)
+{
     uint64_t from, end;
-    memcpy(&from, slot + span.base * sizeof from, sizeof from);
-    memcpy(&end, slot + (span.base + span.extent) * sizeof end, sizeof end);
-    const bool inside = from <= end && end <= SPARSE_WINDOW_SLOT - TABLE && end - from <= sparse_span_bound(s, span);
+    memcpy(&from, slot + entry * sizeof from, sizeof from);
+    memcpy(&end, slot + end_entry * sizeof end, sizeof end);
+    const bool inside = from <= end && end <= ROOM && end - from <= bound;
     if (inside) memcpy(to, slot + TABLE + from, end - from);
     return inside ? end - from : 1;
 }
 
+static int place_of(const struct sparse_slice *s, int rank)
+{
+    return rank - (s->transport->rank - s->nodes.local);
+}
+
+/* What is at these entries, as a message that slot 0 has received. Returns its bytes. */
+static size_t take(struct sparse_slice *s, int rank, const char *slot, size_t entry, size_t end_entry, struct sparse_span span, struct sparse_run *run,
+                   size_t offset)
+{
+    s->slot[0] = (struct sparse_slot){.peer = rank, .receives = true};
+    if (!sparse_failed(s)) s->slot[0].bytes = copy(slot, entry, end_entry, sparse_span_bound(s, span), run->base + offset);
+    return sparse_received(s, 0, run, offset, span);
+}
+
+size_t sparse_boards_read(struct sparse_slice *s, int rank, struct sparse_span span, struct sparse_run *run, size_t offset)
+{
+    const char *slot = sparse_words_slot_of(s, place_of(s, rank), 1);
+    return take(s, rank, slot, span.base, span.base + span.extent, span, run, offset);
+}
+
+size_t sparse_boards_read_added(struct sparse_slice *s, int rank, struct sparse_span span, struct sparse_run *run)
+{
+    const char *slot = sparse_words_slot_of(s, place_of(s, rank), 1);
+    return take(s, rank, slot, s->positions, s->positions + 1, span, run, 0);
+}
+
+enum sparse_status sparse_boards_await(struct sparse_slice *s)
+{
+    for (uint32_t left = s->left; left != 0; left &= left - 1) {
+        const int place = __builtin_ctz(left);
+        const enum sparse_word word = sparse_words_read(s, place, 1);
+        if (word == SPARSE_WORD_NONE) continue;
+        if (word == SPARSE_WORD_ASTRAY && s->group == 1) sparse_fail(s, SPARSE_CORRUPT, s->transport->rank - s->nodes.local + place); /* there is room for one */
+        else if (word == SPARSE_WORD_ASTRAY) s->voided = true;
+        s->left &= ~(UINT32_C(1) << place);
+    }
+    return s->left == 0 ? SPARSE_DONE : sparse_words_idle(s, s->left);
+}
+
 enum sparse_status sparse_boards_take(struct sparse_slice *s, int rank, struct sparse_run *run, size_t offset, struct sparse_span span)
 {
-    const int place = rank - (s->transport->rank - s->nodes.local);
-    const enum sparse_word word = sparse_words_read(s, place);
+    const int place = place_of(s, rank);
+    const enum sparse_word word = sparse_words_read(s, place, 0);
     if (word == SPARSE_WORD_NONE) return sparse_words_idle(s, UINT32_C(1) << place);
     if (word == SPARSE_WORD_ASTRAY) sparse_fail(s, SPARSE_CORRUPT, rank); /* of no such call */
-    s->slot[0] = (struct sparse_slot){.peer = rank, .receives = true};
-    if (!sparse_failed(s)) s->slot[0].bytes = copy_positions(s, place, run->base + offset, span);
-    sparse_received(s, 0, run, offset, span);
+    (void)take(s, rank, sparse_words_slot_of(s, place, 0), span.base, span.base + span.extent, span, run, offset);
     return SPARSE_DONE;
 }

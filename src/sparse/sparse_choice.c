@@ -44,6 +44,7 @@ struct sparse_estimate sparse_choice_estimate(const struct sparse_call *call, co
         e.per_exception = (double)terms->per_exception / 0x1p20 / terms->observed;
     }
     e.boards = sparse_boards_fit(call, elements);
+    e.shown = sparse_boards_near(call);
     e.shares = !(terms->flags & SPARSE_SPREAD) && e.density * e.ranks >= 0.5;
     if (e.shares) see_shares(&e);
     return e;

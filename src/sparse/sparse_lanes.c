@@ -31,12 +31,13 @@ void sparse_lanes_begin(struct sparse_lanes *lanes, const struct sparse_plan *pl
         lane->record = record;
         lane->tag = tag + (int)i;
         lane->dense = dense;
-        if (dense) lane->windows = NULL, lane->words = false; /* what is read there is encoded */
+        if (dense) lane->windows = NULL, lane->words = false, lane->group = 0; /* what is read there is encoded */
         lane->way = (2 * (uint32_t)algorithm + dense) << 24;
         if (parked) lane->output = parked;
         lanes->next[i] = i;
         lanes->busy[i] = false;
     }
+    if (lanes->lane[0].group > 0) lanes->slices = 1; /* it takes all of them itself */
 }
 
 /* Every rank sends and receives the slices of one tag in the same order. */
@@ -45,6 +46,7 @@ static enum sparse_status run_lane(struct sparse_lanes *lanes, const struct spar
     while (lanes->next[i] < lanes->slices) {
         if (!lanes->busy[i]) {
             sparse_plan_cut(plan, lanes->algorithm, lanes->slices, lanes->next[i], &lanes->lane[i]);
+            lanes->lane[i].resume = lanes->lane[i].middle = lanes->lane[i].inner = 0;
             lanes->lane[i].final = lanes->confirms && lanes->next[i] + plan->lanes >= lanes->slices;
             lanes->busy[i] = true;
         }

@@ -193,6 +193,21 @@ static bool on_boards(struct costs *c, double elements)
     return true;
 }
 
+/* Whether a halving shows its vectors, and what is joined (sparse_allreduce_boards.c). */
+static bool shows(enum sparse_algorithm algorithm, bool dense, const struct sparse_estimate *e)
+{
+    return algorithm == SPARSE_ALLREDUCE_HALVING && e->shown && !dense;
+}
+
+/* Parts of all vectors, and those of the result, are copied from where they are. */
+static void showing(struct costs *c)
+{
+    c->latency += c->rates->latency_node;
+    c->wire += c->elements * (encoded(c, 1) + encoded(c, c->estimate->ranks)) / c->rates->copy;
+    if (c->folds) merge(c, c->elements / c->cube, 1);
+    for (int k = 0; k < c->steps; k++) merge(c, ldexp(c->elements, -k - 1), ranks_at(c, k));
+}
+
 /* p - 1 messages of `elements` as they were at the start, added to a dense result. A ring's slowest edge, and most of the
  * messages of the others, are between nodes; a ring has one such edge per node, which it does not share. */
 static void directly(struct costs *c, double elements, bool ring)
@@ -369,7 +384,11 @@ static void cost_of(struct costs *c, enum sparse_algorithm algorithm)
     case SPARSE_REDUCE_CHAIN: passing_on(c), write_out(c, n); break;
     case SPARSE_REDUCE_LEADERS: along_leaders(c), write_out(c, n); break;
     case SPARSE_ALLREDUCE_DOUBLING: doubling(c, 1), write_out(c, n), handing_back(c, n); break;
-    case SPARSE_ALLREDUCE_HALVING: halving(c), gathering(c), write_out(c, n), handing_back(c, n); break;
+    case SPARSE_ALLREDUCE_HALVING:
+        if (shows(algorithm, c->dense, c->estimate)) showing(c);
+        else halving(c), gathering(c), handing_back(c, n);
+        write_out(c, n);
+        break;
     case SPARSE_ALLREDUCE_RING: gathering_vectors(c, n), write_out(c, n); break;
     case SPARSE_ALLREDUCE_LEADERS: over_leaders(c), write_out(c, n); break;
     case SPARSE_ALLREDUCE_SHARES: sharing(c); break;
@@ -410,6 +429,7 @@ static double seconds(enum sparse_algorithm algorithm, bool dense, bool library,
     if (library) return c.latency + c.wire + c.work;
     c.work += bytes / (dense ? c.rates->copy : c.rates->scan);
     double longer = fmax(c.wire, c.work), shorter = fmin(c.wire, c.work), steps = slices;
+    if (shows(algorithm, dense, e)) steps += 2;
     if (chain) steps += links_of_chain(&parameters->rates, e->ranks), c.latency /= near ? 1 : 2;
     return steps * (c.latency + longer / slices) + shorter / slices;
 }

@@ -100,6 +100,7 @@ struct sparse_estimate {
     bool learned;          /* growth and per_exception come from earlier calls */
     bool stale;            /* ... and should be looked at again */
     bool boards;           /* encoded vectors may be read where they are shown (sparse_boards.h) */
+    bool shown;            /* ... and longer ones, slice by slice, with what is joined of them (sparse_allreduce_boards.c) */
     bool shares;           /* every rank has zeros but in its own share (sparse_allreduce_shares.c), as far as has been seen */
     struct sparse_library library;
 };

@@ -73,6 +73,21 @@ static size_t room_of(const struct sparse_plan *plan, size_t slices)
     return round_up(bytes);
 }
 
+/* Whether all slices are shown, once ranks have agreed to read each other's; whether they have. */
+static bool may_show(const struct sparse_plan *plan, enum sparse_algorithm algorithm)
+{
+    return algorithm == SPARSE_ALLREDUCE_HALVING && sparse_boards_near(plan->call);
+}
+
+static bool shows(const struct sparse_plan *plan, enum sparse_algorithm algorithm)
+{
+    const struct sparse_call *call = plan->call;
+    struct sparse_nodes nodes;
+    if (!may_show(plan, algorithm) || !call->state->boards.agreed) return false;
+    sparse_nodes_init(&nodes, call->transport->rank, call->transport->size, call->parameters->rates.ranks_per_node);
+    return call->state->boards.per_node == nodes.per_node;
+}
+
 static size_t pieces_of(const struct sparse_plan *plan, size_t slices)
 {
     size_t pieces = plan->elements * plan->call->operator.size / slices / PART_BYTES;
@@ -99,7 +114,15 @@ static size_t need_of(const struct sparse_plan *plan, enum sparse_algorithm algo
     return (algorithm == SPARSE_ALLREDUCE_SHARES ? 2 : SPARSE_AREAS) * room;
 }
 
-size_t sparse_plan_slices(const struct sparse_plan *plan, enum sparse_algorithm algorithm, bool dense)
+/* So that any fits. */
+static size_t slices_shown(const struct sparse_plan *plan)
+{
+    struct sparse_fold fold;
+    sparse_fold_init(&fold, 0, plan->call->transport->size, -1, 1);
+    return sparse_boards_slices(plan->elements * plan->call->operator.size, (size_t)fold.cube);
+}
+
+static size_t slices_sent(const struct sparse_plan *plan, enum sparse_algorithm algorithm, bool dense)
 {
     const struct sparse_rates *rates = &plan->call->parameters->rates;
     const int size = plan->call->transport->size;
@@ -109,6 +132,12 @@ size_t sparse_plan_slices(const struct sparse_plan *plan, enum sparse_algorithm 
     slices = sparse_least_slices(algorithm, dense, rates, size, bytes, slices);
     while (slices < most && need_of(plan, algorithm, slices) > plan->areas) slices += (slices + 7) / 8;
     return slices;
+}
+
+size_t sparse_plan_slices(const struct sparse_plan *plan, enum sparse_algorithm algorithm, bool dense)
+{
+    const size_t sent = slices_sent(plan, algorithm, dense), shown = !dense && shows(plan, algorithm) ? slices_shown(plan) : 0;
+    return shown > sent ? shown : sent;
 }
 
 /* Of any algorithm of the kind. */
@@ -188,7 +217,7 @@ static void gather_shares(const struct sparse_plan *plan, size_t slices, struct 
 static void read_vectors(const struct sparse_plan *plan, enum sparse_algorithm algorithm, size_t slices, struct sparse_slice *lane)
 {
     const bool straight = sparse_goes_straight(algorithm);
-    lane->words = straight && slices == 1 && sparse_boards_fit(plan->call, plan->elements);
+    lane->words = may_show(plan, algorithm) || (straight && slices == 1 && sparse_boards_fit(plan->call, plan->elements));
     if (lane->words) lane->windows = &plan->call->state->boards;
 }
 
@@ -210,6 +239,9 @@ void sparse_plan_lane(const struct sparse_plan *plan, enum sparse_algorithm algo
     lane->input = call->input;
     lane->output = call->output;
     lane->root = call->root;
+    lane->plan = plan;
+    lane->slices = slices;
+    lane->group = shows(plan, algorithm) ? slices / slices_sent(plan, algorithm, false) : 0;
     lane->astray = SIZE_MAX;
     lane->windows = NULL;
     lane->words = false;
@@ -247,14 +279,14 @@ static size_t portion(size_t count, size_t index, size_t slices)
     return index * each + (index < more ? index : more);
 }
 
-static void cut_equally(const struct sparse_plan *plan, size_t slices, size_t index, size_t parts, size_t owners,
+static void cut_equally(const struct sparse_plan *plan, size_t slices, size_t first, size_t behind, size_t parts, size_t owners,
                         struct sparse_slice *lane)
 {
     lane->positions = parts;
     for (size_t i = 0; i < parts; i++) {
         size_t from = portion(plan->elements, i, parts), count = portion(plan->elements, i + 1, parts) - from;
         lane->first[i] = i;
-        part(lane, i, from + portion(count, index, slices), from + portion(count, index + 1, slices), owners);
+        part(lane, i, from + portion(count, first, slices), from + portion(count, behind, slices), owners);
     }
     lane->first[parts] = parts;
 }
@@ -302,11 +334,10 @@ void sparse_plan_cut(const struct sparse_plan *plan, enum sparse_algorithm algor
                      struct sparse_slice *lane)
 {
     enum cut cut = cut_of(algorithm, lane->dense && lane->room >= SPARSE_LEADERS_HALVE);
-    lane->resume = lane->middle = lane->inner = 0;
     lane->shift = 0;
-    if (cut == WHOLE) cut_equally(plan, slices, index, 1, 1, lane);
-    else if (cut == EQUAL) cut_equally(plan, slices, index, (size_t)lane->fold.cube, 1, lane);
-    else if (cut == PIECES) cut_equally(plan, slices, index, pieces_of(plan, slices), owners_of(plan, slices), lane);
+    if (cut == WHOLE) cut_equally(plan, slices, index, index + 1, 1, 1, lane);
+    else if (cut == EQUAL) cut_equally(plan, slices, index, index + 1, (size_t)lane->fold.cube, 1, lane);
+    else if (cut == PIECES) cut_equally(plan, slices, index, index + 1, pieces_of(plan, slices), owners_of(plan, slices), lane);
     else if (cut == OWN) cut_own(plan, slices, index, lane);
     else lane->shift = plan->offset[plan->call->transport->rank];
     if (cut == SHARES_BY_PLACE) cut_by_place(plan, slices, index, lane);
@@ -317,4 +348,10 @@ void sparse_plan_cut(const struct sparse_plan *plan, enum sparse_algorithm algor
         cut_share(plan, slices, index, lane, r, r);
     }
     lane->first[ranks(plan)] = ranks(plan);
+}
+
+void sparse_plan_cut_group(struct sparse_slice *lane, size_t index)
+{
+    const size_t first = index * lane->group, behind = first + lane->group;
+    cut_equally(lane->plan, lane->slices, first, behind < lane->slices ? behind : lane->slices, (size_t)lane->fold.cube, 1, lane);
 }

@@ -34,4 +34,7 @@ void sparse_plan_lane(const struct sparse_plan *plan, enum sparse_algorithm algo
 void sparse_plan_cut(const struct sparse_plan *plan, enum sparse_algorithm algorithm, size_t slices, size_t index,
                      struct sparse_slice *lane);
 
+/* Cuts group `index` of lane->group slices, for an algorithm that takes all of them itself. */
+void sparse_plan_cut_group(struct sparse_slice *lane, size_t index);
+
 #endif

@@ -245,11 +245,11 @@ static enum sparse_status read_words(struct sparse_slice *s, bool all)
 {
     for (uint32_t left = s->left; left != 0; left &= left - 1) {
         const int place = __builtin_ctz(left), rank = first_of_node(s) + place;
-        const enum sparse_word word = sparse_words_read(s, place);
+        const enum sparse_word word = sparse_words_read(s, place, 0);
         if (word == SPARSE_WORD_NONE) continue;
         if (word == SPARSE_WORD_ASTRAY) s->record->spread = true;
         s->left &= ~(UINT32_C(1) << place);
-        if (!s->record->spread && !sparse_failed(s)) fetch(s, sparse_words_slot_of(s, place), all ? everyone(s) : alone(rank));
+        if (!s->record->spread && !sparse_failed(s)) fetch(s, sparse_words_slot_of(s, place, 0), all ? everyone(s) : alone(rank));
     }
     return s->left == 0 ? SPARSE_DONE : sparse_words_idle(s, s->left);
 }

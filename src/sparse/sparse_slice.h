@@ -48,6 +48,8 @@ struct sparse_record {
     bool spread;                /* this rank, or one that is known of, has something outside of its share (sparse_allreduce_shares.c) */
 };
 
+struct sparse_plan;
+
 struct sparse_slice {
     /* Set once (sparse_plan.c). */
     const struct sparse_transport *transport;
@@ -56,6 +58,8 @@ struct sparse_slice {
     const char *input;
     char *output;
     int root, tag;
+    const struct sparse_plan *plan;
+    size_t slices, group;             /* where an algorithm takes all slices itself: how many there are, and how many at a time; group 0: it does not */
     bool dense, exclusive;
     uint32_t way;                     /* algorithm and form, in the upper eight bits: of ranks that chose differently nothing is taken */
     enum sparse_gathering gathering;  /* of shares */
@@ -82,6 +86,8 @@ struct sparse_slice {
     size_t base, extent;              /* positions held */
     struct sparse_run *acc, *in, *out, *all;
     bool started;
+    bool crowded, voided;             /* by groups: there was no room for what was to be shown in this turn; at some rank in the one before */
+    size_t begin, end;                /* ... the first one of those that follow without a break, and how many there are */
     bool whole;                       /* ... of shares: the slice is the vector */
     size_t index, astray;             /* number of the slice; of the first in which this rank knew that there are no shares */
     uint32_t left;                    /* places of the node whose words are yet to be read, by bit */
@@ -217,6 +223,7 @@ enum sparse_status sparse_reduce_chain(struct sparse_slice *s);
 enum sparse_status sparse_reduce_leaders(struct sparse_slice *s);
 enum sparse_status sparse_allreduce_doubling(struct sparse_slice *s);
 enum sparse_status sparse_allreduce_halving(struct sparse_slice *s);
+enum sparse_status sparse_allreduce_boards(struct sparse_slice *s);
 enum sparse_status sparse_allreduce_ring(struct sparse_slice *s);
 enum sparse_status sparse_allreduce_leaders(struct sparse_slice *s);
 /* If s->record->spread in the end, the input is to be restored slice by slice, and the ring to follow. */

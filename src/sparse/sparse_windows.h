@@ -11,13 +11,13 @@
 #include <stdint.h>
 
 /* Ranks of a node, numbered from its first one on: their places. */
-enum { SPARSE_WINDOWS = 16, SPARSE_WINDOW_SLOTS = 2, SPARSE_WINDOW_SLOT = (1 << 19) + (1 << 14), SPARSE_WINDOW_BYTES = SPARSE_WINDOW_SLOTS * SPARSE_WINDOW_SLOT };
+enum { SPARSE_WINDOWS = 16, SPARSE_WINDOW_SLOTS = 4, SPARSE_WINDOW_SLOT = (1 << 19) + (1 << 14), SPARSE_WINDOW_BYTES = SPARSE_WINDOW_SLOTS * SPARSE_WINDOW_SLOT };
 
 /* Of a slot, for what says where its vector's parts are (sparse_boards.h). */
 enum { SPARSE_WINDOW_HEAD = 256 };
 
 /* Windows that a process has at a time: what communicators come to that live side by side. */
-enum { SPARSE_WINDOWS_MOST = 64 };
+enum { SPARSE_WINDOWS_MOST = 32 };
 
 /* Where a rank's is to be found, and by what one knows that it is the one. All zero: there is none. */
 struct sparse_window_name {
@@ -30,8 +30,9 @@ struct sparse_windows {
     bool all;                                 /* this rank reads those of all other ranks of its node, and has one */
     bool agreed;                              /* all ranks do: the same at all of them */
     int per_node;                             /* ranks of a node, when they were opened */
-    uint64_t turn;                            /* calls in which words were written (sparse_words.h): the same at all ranks of the node */
+    uint64_t turn;                            /* calls, or steps of calls, in which words were written (sparse_words.h): the same at all ranks of the node */
     uint32_t readers[SPARSE_WINDOW_SLOTS];    /* places, by bit, of who read a slot the last time and may not be done with it */
+    unsigned crowded;                         /* calls in which slots are not tried for more than what fits in any case (sparse_allreduce_boards.c): the same */
     uint64_t asks;                            /* agreements in which terms were: the same */
     bool taken[SPARSE_WINDOW_SLOTS];          /* this rank's slots, by a call under way */
     int file;                                 /* this rank's, while others may still come for it */

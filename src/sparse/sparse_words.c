@@ -21,14 +21,16 @@ static int rank_at(const struct sparse_slice *s, int place)
     return s->transport->rank - s->nodes.local + place;
 }
 
+_Static_assert(SPARSE_WINDOW_SLOTS >= 4, "what is read in the turn behind the next one is not written over");
+
 static size_t slot_of(uint64_t turn)
 {
     return turn % SPARSE_WINDOW_SLOTS;
 }
 
-static uint64_t word_of(const struct sparse_slice *s, int place)
+static uint64_t word_of(const struct sparse_slice *s, int place, uint64_t turn)
 {
-    return atomic_load_explicit(sparse_windows_word_of(s->windows, place, slot_of(s->windows->turn)), memory_order_acquire);
+    return atomic_load_explicit(sparse_windows_word_of(s->windows, place, slot_of(turn)), memory_order_acquire);
 }
 
 enum sparse_status sparse_words_begin(struct sparse_slice *s, uint32_t readers)
@@ -36,7 +38,7 @@ enum sparse_status sparse_words_begin(struct sparse_slice *s, uint32_t readers)
     struct sparse_windows *w = s->windows;
     uint32_t *last = &w->readers[slot_of(w->turn + 1)];
     while (*last != 0) {
-        if (word_of(s, __builtin_ctz(*last)) >> KINDS < w->turn) return sparse_words_idle(s, *last);
+        if (word_of(s, __builtin_ctz(*last), w->turn - 1) >> KINDS < w->turn - 1) return sparse_words_idle(s, *last);
         *last &= *last - 1;
     }
     *last = readers;
@@ -49,9 +51,10 @@ char *sparse_words_slot(const struct sparse_slice *s)
     return s->windows->own + slot_of(s->windows->turn) * SPARSE_WINDOW_SLOT;
 }
 
-const char *sparse_words_slot_of(const struct sparse_slice *s, int place)
+const char *sparse_words_slot_of(const struct sparse_slice *s, int place, unsigned before)
 {
-    return s->windows->other[place] + slot_of(s->windows->turn) * SPARSE_WINDOW_SLOT;
+    const char *window = place == s->nodes.local ? s->windows->own : s->windows->other[place];
+    return window + slot_of(s->windows->turn - before) * SPARSE_WINDOW_SLOT;
 }
 
 uint32_t sparse_words_readers(const struct sparse_slice *s)
@@ -66,13 +69,13 @@ void sparse_words_write(struct sparse_slice *s, enum sparse_word word, size_t bo
     s->record->sent_dense += (uint64_t)__builtin_popcount(sparse_words_readers(s)) * bound;
 }
 
-enum sparse_word sparse_words_read(struct sparse_slice *s, int place)
+enum sparse_word sparse_words_read(struct sparse_slice *s, int place, unsigned before)
 {
-    const uint64_t word = word_of(s, place), turn = word >> KINDS, kind = word & ((1 << KINDS) - 1);
-    if (turn < s->windows->turn) return SPARSE_WORD_NONE;
-    if (turn > s->windows->turn || kind == SPARSE_WORD_NONE) sparse_fail(s, SPARSE_CORRUPT, rank_at(s, place));
+    const uint64_t expected = s->windows->turn - before, word = word_of(s, place, expected), turn = word >> KINDS, kind = word & ((1 << KINDS) - 1);
+    if (turn < expected) return SPARSE_WORD_NONE;
+    if (turn > expected || kind == SPARSE_WORD_NONE) sparse_fail(s, SPARSE_CORRUPT, rank_at(s, place));
     if (kind == SPARSE_WORD_LOST) sparse_fail(s, SPARSE_PEER_FAILED, rank_at(s, place));
-    return turn > s->windows->turn || kind == SPARSE_WORD_NONE ? SPARSE_WORD_LOST : (enum sparse_word)kind;
+    return turn > expected || kind == SPARSE_WORD_NONE ? SPARSE_WORD_LOST : (enum sparse_word)kind;
 }
 
 enum sparse_status sparse_words_idle(struct sparse_slice *s, uint32_t places)

@@ -101,7 +101,7 @@ function(lucid_add_sparse_boards_test NAME RANKS)
   endforeach()
 endfunction()
 
-foreach(algorithm reduce_direct allreduce_ring scatter_pairwise)
+foreach(algorithm reduce_direct allreduce_ring allreduce_halving scatter_pairwise)
   lucid_add_sparse_boards_test(sparse_boards_preload_${algorithm} 4 LD_PRELOAD=$<TARGET_FILE:lucid> LUCID_SPARSE=on LUCID_SPARSE_ALGORITHM=${algorithm})
   if(TARGET mca_coll_sparse)
     lucid_add_sparse_boards_test(sparse_boards_component_${algorithm} "2;4;7" ${component} LUCID_SPARSE_ALGORITHM=${algorithm})

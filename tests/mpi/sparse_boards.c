@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * sparse_boards.c: short sparse vectors, which the ranks of a node read in each other's memory: the sums are right whoever comes when, also of calls of which most
- * ranks wait for nobody; and that memory is gone with the communicator.
+ * sparse_boards.c: sparse vectors, which the ranks of a node read in each other's memory: the sums are right whoever comes when, also of calls of which most
+ * ranks wait for nobody, of long vectors, and of some that are dense; and that memory is gone with the communicator.
  */
 #include <mpi.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "api_check.h"
 #include "sparse_mapped.h"
 
-enum { MOST = 40000, ROUNDS = 60, IN_A_ROW = 5, COMMUNICATORS = 2 };
+enum { MOST = 40000, LONG = 400000, ROUNDS = 60, IN_A_ROW = 5, COMMUNICATORS = 2 };
 
 static int rank, size;
 static double *in, *out;
@@ -19,7 +19,7 @@ static double *in, *out;
 static double value(int i, int owner, int call)
 {
     const unsigned mixed = (unsigned)(i * 7 + owner * 31 + call) * 2654435761u >> 16;
-    return mixed % 61 == 0 ? (double)(mixed % 100 + 1) : 0;
+    return mixed % (call % 20 == 19 ? 1 : 61) == 0 ? (double)(mixed % 100 + 1) : 0;
 }
 
 static double sum(int i, int call)
@@ -79,6 +79,7 @@ static void check_round(MPI_Comm comm, int round)
     check_reduce(comm, MOST, round, (round + 1) % size);
     check_allreduce(comm, 8200 + 100 * round, round);
     check_scatter(comm, 9000 / size + round, round);
+    if (round % 10 > 6) check_allreduce(comm, LONG, round); /* the last one is dense, and there is no room for several slices of it */
 }
 
 int main(int argc, char **argv)
@@ -87,7 +88,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     check_rank = rank;
-    in = malloc(MOST * sizeof *in), out = malloc(MOST * sizeof *out);
+    in = malloc(LONG * sizeof *in), out = malloc(LONG * sizeof *out);
     const char *words = getenv("SPARSE_WORDS");
     CHECK(in && out);
     if (words && !sparse_looks_after_failures()) return skip_test("this MPI library does not look after failed processes");

@@ -186,6 +186,7 @@ static bool differs(enum sim_pattern pattern, double density, uint64_t *random, 
     case SIM_CLUSTERED: return (i + count - start) % count < width;
     case SIM_POWER_LAW: return u < 0.5 * pow((double)count * 0.5 / (double)(i + 1), 1) * density / log((double)count + 2);
     case SIM_DENSE: return true;
+    case SIM_LATE: return u < density || (rank == ranks - 1 && i > count / 3 * 2);
     default: return u < density;
     }
 }

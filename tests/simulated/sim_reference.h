@@ -18,7 +18,8 @@ void *sim_reference_leaders(const struct sparse_operator *operator, int ranks, i
 
 enum sim_pattern {
     SIM_ALL_SAME, SIM_RANDOM, SIM_SAME_POSITIONS, SIM_DISJOINT, SIM_CLUSTERED, SIM_POWER_LAW, SIM_DENSE, SIM_SPECIAL,
-    SIM_BACKGROUNDS, SIM_PATTERNS
+    SIM_BACKGROUNDS, SIM_PATTERNS,
+    SIM_LATE /* random, but the last rank has no zeros in the last third */
 };
 
 /* Fills a rank's vector; `density` where the pattern has one. */

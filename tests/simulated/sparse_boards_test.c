@@ -11,18 +11,18 @@
 
 static const int several[] = {2, 3, 5, 8, 13, 16};
 static const enum sparse_algorithm algorithms[] = {SPARSE_REDUCE_DIRECT, SPARSE_ALLREDUCE_RING, SPARSE_SCATTER_PAIRWISE, SPARSE_ALLREDUCE_SHARES};
-enum { STRAIGHT = 3, SHARES = STRAIGHT }; /* of these the first ones are of encoded vectors */
+enum { STRAIGHT = 3, SHARES = STRAIGHT, SLOTS = SPARSE_WINDOW_SLOTS }; /* of these the first ones are of encoded vectors */
 
 static int damaged; /* the so manieth slot that is read is other than it is, by this byte; 0: none */
 static size_t damaged_byte;
 static char damage;
 
-const char *__real_sparse_words_slot_of(const struct sparse_slice *s, int place);
-const char *__wrap_sparse_words_slot_of(const struct sparse_slice *s, int place);
-const char *__wrap_sparse_words_slot_of(const struct sparse_slice *s, int place)
+const char *__real_sparse_words_slot_of(const struct sparse_slice *s, int place, unsigned before);
+const char *__wrap_sparse_words_slot_of(const struct sparse_slice *s, int place, unsigned before);
+const char *__wrap_sparse_words_slot_of(const struct sparse_slice *s, int place, unsigned before)
 {
     static char copy[SPARSE_WINDOW_SLOT];
-    const char *slot = __real_sparse_words_slot_of(s, place);
+    const char *slot = __real_sparse_words_slot_of(s, place, before);
     if (damaged == 0 || --damaged > 0) return slot;
     memcpy(copy, slot, sizeof copy);
     copy[damaged_byte] ^= damage;
@@ -245,23 +245,25 @@ static void test_ahead(void **state)
     struct pair pair;
     struct sparse_slice *root = &pair.slice[0], *other = &pair.slice[1];
     open_pair(&pair);
-    for (int call = 0; call < 2; call++) {
+    for (int call = 0; call < SLOTS; call++) {
         assert_int_equal(sparse_words_begin(other, 1), SPARSE_DONE);
         sparse_words_slot(other)[0] = (char)('a' + call);
         sparse_words_write(other, SPARSE_WORD_SHOWN, 10);
     }
     assert_int_equal(sparse_words_begin(other, 1), SPARSE_PENDING);
-    for (int call = 0; call < 5; call++) {
+    for (int call = 0; call < 7; call++) {
         assert_int_equal(sparse_words_begin(root, 0), SPARSE_DONE);
         sparse_words_write(root, SPARSE_WORD_SHOWN, 10);
-        assert_int_equal(sparse_words_begin(other, 1), call == 0 ? SPARSE_PENDING : SPARSE_DONE); /* it may still read the first one */
-        assert_int_equal(sparse_words_read(root, 1), SPARSE_WORD_SHOWN);
-        assert_int_equal(sparse_words_slot_of(root, 1)[0], 'a' + call);
-        if (call == 0) continue;
-        sparse_words_slot(other)[0] = (char)('a' + call + 1);
+        assert_int_equal(sparse_words_begin(other, 1), call < 2 ? SPARSE_PENDING : SPARSE_DONE); /* it may still read the first one */
+        for (unsigned before = 0; before < 2 && before <= (unsigned)call; before++) {
+            assert_int_equal(sparse_words_read(root, 1, before), SPARSE_WORD_SHOWN);
+            assert_int_equal(sparse_words_slot_of(root, 1, before)[0], 'a' + call - (int)before);
+        }
+        if (call < 2) continue;
+        sparse_words_slot(other)[0] = (char)('a' + call + SLOTS - 2);
         sparse_words_write(other, SPARSE_WORD_SHOWN, 10);
     }
-    assert_int_equal(pair.record[1].sent_dense, 60);
+    assert_int_equal(pair.record[1].sent_dense, 10 * (SLOTS + 5));
     assert_int_equal(pair.record[0].sent_dense, 0); /* nobody reads it */
     close_pair(&pair);
 }
@@ -271,22 +273,18 @@ static void test_turns(void **state)
 {
     struct pair pair;
     open_pair(&pair);
-    for (int call = 0; call < 4; call++) {
-        assert_int_equal(sparse_words_begin(&pair.slice[0], 0), SPARSE_DONE);
+    for (int call = 0; call < 2 * SLOTS; call++) {
+        assert_int_equal(sparse_words_begin(&pair.slice[0], call < SLOTS ? 0 : 2), SPARSE_DONE);
         sparse_words_write(&pair.slice[0], SPARSE_WORD_SHOWN, 0);
     }
-    for (int call = 0; call < 2; call++) {
-        assert_int_equal(sparse_words_begin(&pair.slice[0], 2), SPARSE_DONE);
-        sparse_words_write(&pair.slice[0], SPARSE_WORD_SHOWN, 0);
-    }
-    for (int call = 1; call <= 7; call++) {
-        assert_int_equal(sparse_words_begin(&pair.slice[0], 2), call < 7 ? SPARSE_PENDING : SPARSE_DONE);
+    const int done = 2 * SLOTS - 1; /* when this word is there, what is read in the call two before it may be written */
+    for (int call = 1; call <= done + 1; call++) {
+        assert_int_equal(sparse_words_begin(&pair.slice[0], 2), call <= done ? SPARSE_PENDING : SPARSE_DONE);
         assert_int_equal(sparse_words_begin(&pair.slice[1], 0), SPARSE_DONE);
-        if (call == 5) assert_int_equal(sparse_words_read(&pair.slice[1], 0), SPARSE_WORD_SHOWN);
-        if (call == 6) assert_int_equal(sparse_words_read(&pair.slice[1], 0), SPARSE_WORD_SHOWN);
+        if (call > SLOTS) assert_int_equal(sparse_words_read(&pair.slice[1], 0, 0), SPARSE_WORD_SHOWN);
         sparse_words_write(&pair.slice[1], SPARSE_WORD_SHOWN, 0);
     }
-    assert_int_equal(pair.windows[0].turn, 7);
+    assert_int_equal(pair.windows[0].turn, 2 * SLOTS + 1);
     close_pair(&pair);
 }
 
