@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* AVX-512 with VBMI2 (Ice Lake, Zen 4 and later). Exceptions are compressed in a register and stored whole: compressing straight
+/* AVX-512 with VBMI2 and VPOPCNTDQ (Ice Lake, Zen 4 and later). Exceptions are compressed in a register and stored whole: compressing straight
  * to memory is ten times slower on Zen 4. A whole store never goes past the values that there will be (`room`), and loads are
  * masked where they could leave their vector. There are no branches on how many bits a word of a mask has: sparse masks are as
  * good as random, and a wrong guess costs more than going over some lanes for nothing. */
