@@ -161,7 +161,7 @@ class Outcome:
         self.dense, self.lucid, self.library = medians[self.best], medians["lucid"], medians["library"]
         self.ratio, self.against_library = self.dense / self.lucid, self.library / self.lucid
         least = min(routines[name][2] for name in DENSE if name in routines)
-        self.volume = least / max(routines["lucid"][2], 1)
+        self.volume = f"{least / routines['lucid'][2]:.1f}" if routines["lucid"][2] > 0 else "all read"
         inter = [routines[name][3] for name in DENSE if name in routines]
         again = medians.get("again")
         self.again = self.dense / again if again else None
@@ -284,7 +284,7 @@ def rows(table):
         again = "" if o.again is None else f"{o.again:.2f}"
         by_hand = "" if o.by_hand is None else f"{o.by_hand:.2f}"
         yield (f"| {call} | {shown(size)} {kind} | {what} | {o.best} | {milliseconds(o.dense)} | {milliseconds(o.lucid)} | {o.ratio:.2f} | "
-               f"{again} | {o.against_library:.2f} | {o.volume:.1f} | {between} | {with_hier} | {o.processors} | {floor} | {by_hand} |")
+               f"{again} | {o.against_library:.2f} | {o.volume} | {between} | {with_hier} | {o.processors} | {floor} | {by_hand} |")
 
 
 HEAD = """\
