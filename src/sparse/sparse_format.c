@@ -63,6 +63,21 @@ struct sparse_view sparse_view_of(const void *message)
     return place(&header, message);
 }
 
+static inline void set_bit(const void *positions, size_t i, uint64_t *mask)
+{
+    const size_t position = sparse_position(positions, i);
+    mask[position / 64] |= UINT64_C(1) << position % 64;
+}
+
+/* From four places of the list on, for who sets a bit of a word waits for the one before in the same word. */
+void sparse_set_bits(const void *positions, size_t count, uint64_t *mask)
+{
+    const size_t quarter = count / 4;
+    for (size_t i = 0; i < quarter; i++)
+        for (size_t k = 0; k < 4; k++) set_bit(positions, k * quarter + i, mask);
+    for (size_t i = 4 * quarter; i < count; i++) set_bit(positions, i, mask);
+}
+
 void sparse_view_mask(const struct sparse_view *view, uint64_t *mask)
 {
     size_t words = sparse_words(view->elements);
@@ -74,11 +89,7 @@ void sparse_view_mask(const struct sparse_view *view, uint64_t *mask)
         return;
     default:
         memset(mask, 0, 8 * words);
-        if (view->format == SPARSE_CONSTANT) return;
-        for (size_t i = 0; i < view->exceptions; i++) {
-            size_t position = sparse_position(view->where, i);
-            mask[position / 64] |= UINT64_C(1) << position % 64;
-        }
+        if (view->format == SPARSE_POSITIONS) sparse_set_bits(view->where, view->exceptions, mask);
     }
 }
 

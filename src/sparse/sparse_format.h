@@ -59,6 +59,9 @@ static inline bool sparse_listed(const struct sparse_view *view)
     return view->format == SPARSE_CONSTANT || view->format == SPARSE_POSITIONS;
 }
 
+/* Sets the bits of so many positions of a list. */
+void sparse_set_bits(const void *positions, size_t count, uint64_t *mask);
+
 /* The exceptions as a bitmap; all ones for dense. */
 void sparse_view_mask(const struct sparse_view *view, uint64_t *mask);
 

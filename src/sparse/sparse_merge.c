@@ -133,10 +133,7 @@ static void place_positions(const struct sparse_view *view, const unsigned char 
     if (view->format == SPARSE_POSITIONS) memcpy((void *)view->where, positions, 2 * count);
     if (view->format != SPARSE_BITMAP) return;
     memset(mask, 0, 8 * words);
-    for (size_t i = 0; i < count; i++) {
-        size_t position = sparse_position(positions, i);
-        mask[position / 64] |= UINT64_C(1) << position % 64;
-    }
+    sparse_set_bits(positions, count, mask);
     memcpy((void *)view->where, mask, 8 * words);
 }
 
