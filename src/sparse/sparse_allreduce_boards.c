@@ -68,7 +68,8 @@ static void show_vector(struct sparse_slice *s)
     s->base += sparse_span_bound(s, part_of(s, s->transport->rank));
 }
 
-/* This rank's part of the group that was shown in the turn before, of all ranks. */
+/* This rank's part of the group that was shown in the turn before, of all ranks. From area 0 on are p of them, and what joins them: together 2 p / cube, which is less than
+ * four, vectors, as many as there are areas of what is sent. */
 static void show_part(struct sparse_slice *s)
 {
     const struct sparse_span own = part_of(s, s->transport->rank);

@@ -72,6 +72,17 @@ struct sim_trial sim_trial_of(enum sparse_algorithm algorithm, int ranks, size_t
     return trial;
 }
 
+struct sim_trial sim_trial_near(enum sparse_algorithm algorithm, int ranks, size_t count, int operator)
+{
+    struct sim_trial trial = sim_trial_of(algorithm, ranks, count);
+    trial.density = 0.1;
+    trial.operator = operator;
+    trial.seed = (uint64_t)(ranks * 31 + operator);
+    trial.parameters.rates.ranks_per_node = ranks;
+    trial.timed = true;
+    return trial;
+}
+
 static bool scatters(const struct run *run)
 {
     return run->trial->kind == SPARSE_REDUCE_SCATTER;

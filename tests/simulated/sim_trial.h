@@ -75,6 +75,9 @@ static inline bool sim_leaves_out(int ranks, int operator)
 /* Plain defaults: everything is ours, one algorithm. */
 struct sim_trial sim_trial_of(enum sparse_algorithm algorithm, int ranks, size_t count);
 
+/* One that blocks, of ranks on one node, which may have words for each other; another operator's has other vectors. */
+struct sim_trial sim_trial_near(enum sparse_algorithm algorithm, int ranks, size_t count, int operator);
+
 struct sparse_state **sim_states_create(int ranks);
 void sim_states_destroy(struct sparse_state **states, int ranks);
 
