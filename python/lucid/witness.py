@@ -21,7 +21,7 @@ class Witness:
     """The second process. OSError if there is none to be had."""
 
     def __init__(self, signals: Iterable[int]):
-        """Starts it. The signals have to be blocked in this process: they wait in the new one until it listens."""
+        """Starts it, and waits until it listens. The signals have to be blocked in this process: they wait in the new one until then."""
         life, self._life = os.pipe()
         self._told, tell = os.pipe()
         os.set_blocking(tell, False)
@@ -35,6 +35,7 @@ class Witness:
             _witness(signals, life, tell)
         os.close(life)
         os.close(tell)
+        os.read(self._told, 1)
 
     def end(self) -> None:
         os.close(self._life)
@@ -70,6 +71,7 @@ def _witness(signals: Iterable[int], life: int, tell: int) -> None:
         signal.set_wakeup_fd(tell, warn_on_full_buffer=False)
         for number in signals:
             signal.signal(number, lambda *_: None)
+        os.write(tell, bytes(1))  # before any signal's number
         signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
         os.read(life, 1)
     finally:

@@ -16,12 +16,13 @@ from conftest import command, environment
 @pytest.fixture
 def start(fake, tmp_path):
     """Starts lucid run with a program that is these lines of shell, in a process group of its own, when it says "ready"."""
-    def run(*lines, **how):
+    def run(*lines, changes=None, **how):
         path = tmp_path / "app"
         path.write_text("#!/bin/sh\n" + "\n".join(lines) + "\n")
         path.chmod(0o755)
         how = {"stdout": subprocess.PIPE, "start_new_session": True, **how}
-        started = subprocess.Popen(command() + ["run", "./app"], cwd=str(tmp_path), env=environment(**fake), stderr=subprocess.PIPE, **how)
+        env = environment(**{**fake, **(changes or {})})
+        started = subprocess.Popen(command() + ["run", "./app"], cwd=str(tmp_path), env=env, stderr=subprocess.PIPE, **how)
         if started.stdout is not None:
             assert started.stdout.readline() == b"ready\n"
         return started
@@ -58,6 +59,34 @@ def to_both(process, number):
 def test_one_for_all_is_one(start, send, number):
     started = start(*counting(number))
     send(started, number)
+    assert started.communicate(timeout=60)[0] == b"times 1\n"
+
+
+SLOW = """\
+import os
+import time
+
+fork = os.fork
+
+
+def slow():
+    pid = fork()
+    if pid == 0:
+        time.sleep(1)
+    return pid
+
+
+os.fork = slow
+"""
+
+
+def test_one_for_all_is_one_from_the_start(start, tmp_path):
+    """Also where the process that tells it from one for lucid alone is slow to start: the program starts behind it."""
+    (tmp_path / "slow").mkdir()
+    (tmp_path / "slow" / "sitecustomize.py").write_text(SLOW)
+    path = os.pathsep.join([str(tmp_path / "slow"), environment()["PYTHONPATH"]])
+    started = start(*counting(signal.SIGUSR1), changes={"PYTHONPATH": path})
+    os.killpg(started.pid, signal.SIGUSR1)
     assert started.communicate(timeout=60)[0] == b"times 1\n"
 
 
