@@ -90,6 +90,39 @@ def test_one_for_all_is_one_from_the_start(start, tmp_path):
     assert started.communicate(timeout=60)[0] == b"times 1\n"
 
 
+def witness_of(lucid):
+    """The process that tells what is sent to all: the one that runs what lucid itself runs."""
+    inside = os.readlink(f"/proc/{lucid.pid}/exe")
+    witness, = [pid for pid, name in children(lucid.pid).items() if name == inside]
+    return witness
+
+
+def test_one_for_all_is_one_however_late_that_is_told(start):
+    started = start(*counting(signal.SIGUSR1))
+    witness = witness_of(started)
+    os.kill(witness, signal.SIGSTOP)
+    os.killpg(started.pid, signal.SIGUSR1)
+    time.sleep(0.5)  # longer than what is sent to all comes to all of them by itself
+    os.kill(witness, signal.SIGCONT)
+    assert started.communicate(timeout=60)[0] == b"times 1\n"
+
+
+def test_passed_on_where_nobody_tells(start):
+    started = start("trap 'echo caught; exit 7' TERM", "echo ready", "while :; do sleep 0.05; done")
+    os.kill(witness_of(started), signal.SIGKILL)
+    started.send_signal(signal.SIGTERM)
+    assert started.communicate(timeout=60)[0] == b"caught\n"
+
+
+def test_two_at_a_time_are_one_each(start):
+    numbers = int(signal.SIGINT), int(signal.SIGTERM)
+    started = start("i=0; t=0; trap 'i=$((i+1))' %d; trap 't=$((t+1))' %d; echo ready" % numbers,
+                    "n=0; while [ $n -lt 20 ]; do sleep 0.05; n=$((n+1)); done; echo $i $t")
+    for number in numbers:
+        os.killpg(started.pid, number)
+    assert started.communicate(timeout=60)[0] == b"1 1\n"
+
+
 def test_one_for_all_and_later_one_for_lucid_are_two(start):
     started = start(*counting(signal.SIGUSR1, enough=2, rounds=600))
     os.killpg(started.pid, signal.SIGUSR1)
@@ -143,10 +176,8 @@ def children(pid):
 def test_the_witness_holds_no_file_and_ends_with_lucid(start):
     """Who waits for the end of the output of a lucid that was killed waits for the program alone."""
     started = start("echo ready", "exec sleep 600")
-    inside = os.readlink(f"/proc/{started.pid}/exe")
-    found = children(started.pid)
-    witness, = [pid for pid, name in found.items() if name == inside]
-    program, = set(found) - {witness}
+    witness = witness_of(started)
+    program, = set(children(started.pid)) - {witness}
     files = {os.readlink(f"/proc/{witness}/fd/{fd}").split(":")[0] for fd in os.listdir(f"/proc/{witness}/fd")}
     assert files == {"pipe"} and len(os.listdir(f"/proc/{witness}/fd")) == 2
     started.kill()
