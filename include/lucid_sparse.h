@@ -29,7 +29,7 @@ LUCID_PUBLIC int lucid_op_set_elementwise(MPI_Op op);
 typedef struct lucid_sparse_figures {
     uint64_t taken;  /**< ran here */
     uint64_t passed; /**< left to the MPI library: dense, short (but not those of a few elements), with an unknown operator */
-    uint64_t sent;   /**< bytes that those which ran here have sent */
+    uint64_t sent;   /**< bytes that those which ran here have sent, or shown in memory to others of their node */
     uint64_t saved;  /**< bytes that their dense forms would have sent more */
 } lucid_sparse_figures_t;
 

@@ -131,7 +131,7 @@ static void wait_for_any(struct rank *me)
 
 static enum sparse_status run(struct rank *me, const struct sim_trial *t)
 {
-    struct sparse_transport transport = {me->self, job.ranks, me, send_bytes, receive_bytes, test, cancel, NULL};
+    struct sparse_transport transport = {me->self, job.ranks, me, send_bytes, receive_bytes, test, cancel, NULL, NULL};
     struct sparse_state *state = need(sparse_state_create());
     struct sparse_collective *collective;
     struct sparse_call call = {.kind = t->kind, .count = t->count, .operator = sim_operator(t->operator), .transport = &transport,

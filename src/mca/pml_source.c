@@ -19,7 +19,7 @@
 bool lucid_pml_interposed;
 
 static mca_pml_base_module_t original;
-static bool hooked;
+static _Atomic bool hooked;
 static opal_jobid_t my_job;
 
 static inline uint32_t rank_of(opal_process_name_t name)
@@ -203,6 +203,11 @@ static void nbc_tags(MPI_Comm comm, int kind, int first, int count)
     lucid_pml_nbc_remember(comm, first + count - 1, first - 1, kind, false);
 }
 
+static void shown(MPI_Comm comm, int peer, int tag, uint64_t bytes)
+{
+    if (atomic_load_explicit(&hooked, memory_order_relaxed)) book(bytes, &ompi_mpi_byte.dt, peer, tag, comm);
+}
+
 __attribute__((visibility("default"))) const struct lucid_source lucid_source_pml = {
     .name = "pml",
     .built_for = LUCID_OMPI_VERSION,
@@ -213,6 +218,7 @@ __attribute__((visibility("default"))) const struct lucid_source lucid_source_pm
     .nbc_begin = nbc_begin,
     .nbc_end = nbc_end,
     .nbc_tags = nbc_tags,
+    .shown = shown,
     .window_begin = lucid_pml_library_begin,
     .window_end = lucid_pml_library_end,
     .blind = lucid_pml_blind,

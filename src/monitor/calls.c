@@ -52,6 +52,11 @@ void lucid_nbc_tags(MPI_Comm comm, int first, int count)
     if (nbc_depth > 0 && lucid_source != NULL && lucid_source->nbc_tags != NULL) lucid_source->nbc_tags(comm, nbc_kind, first, count);
 }
 
+void lucid_coll_shown(MPI_Comm comm, int peer, int tag, uint64_t bytes)
+{
+    if (lucid_source != NULL && lucid_source->shown != NULL) lucid_source->shown(comm, peer, tag, bytes);
+}
+
 void lucid_call_window_begin(void)
 {
     if (window_depth++ > 0) return;

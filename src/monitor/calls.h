@@ -140,6 +140,9 @@ LUCID_INTERNAL void lucid_call_nbc_end(MPI_Comm comm, int kind, bool persistent,
  *  object of a communicator: in Open MPI the handle is its address. */
 LUCID_INTERNAL void lucid_nbc_tags(MPI_Comm comm, int first, int count);
 
+/** As well, and for the reductions of this library: a process of the communicator reads these bytes in this one's memory, in place of a message with that tag, and they count as one. */
+LUCID_INTERNAL void lucid_coll_shown(MPI_Comm comm, int peer, int tag, uint64_t bytes);
+
 /** Around window creation; called always; nested as above. */
 LUCID_INTERNAL void lucid_call_window_begin(void);
 LUCID_INTERNAL void lucid_call_window_end(void);

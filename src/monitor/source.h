@@ -56,6 +56,10 @@ struct lucid_source {
     /** Such a call has tags, `first` being the lowest, that it did not draw as the MPI library does. May be NULL. */
     void (*nbc_tags)(MPI_Comm comm, int kind, int first, int count);
 
+    /** A process of `comm` reads these bytes in this one's memory, in place of a message with that tag (sparse reductions). NULL where messages
+     *  are not what the source counts. Called whether a session is active or not. */
+    void (*shown)(MPI_Comm comm, int peer, int tag, uint64_t bytes);
+
     /** Around the creation of a window: communicators that appear meanwhile belong to the MPI library. May be NULL. */
     void (*window_begin)(void);
     void (*window_end)(void);

@@ -167,7 +167,7 @@ def op_free(dialect):
 
 
 def init(dialect):
-    return [*dialect.call(), "if (rc == MPI_SUCCESS) lucid_call_init();", "if (rc == MPI_SUCCESS) lucid_reduce_open();"]
+    return [*dialect.call(), "if (rc == MPI_SUCCESS) lucid_call_init();", "if (rc == MPI_SUCCESS) lucid_reduce_open(lucid_coll_shown);"]
 
 
 def finalize(dialect):

@@ -35,8 +35,11 @@ struct lucid_reduction {
     const void *site;          /* where it was called from */
 };
 
-/* After MPI_Init (collective): whether nonblocking calls can be taken. May come twice. */
-LUCID_INTERNAL void lucid_reduce_open(void);
+/* Is told that a process of a communicator reads so many bytes in this one's memory, in place of a message with that tag. */
+typedef void lucid_reduce_shown_fn(MPI_Comm comm, int peer, int tag, uint64_t bytes);
+
+/* After MPI_Init (collective): whether nonblocking calls can be taken. `shown` counts what goes from process to process. May come twice. */
+LUCID_INTERNAL void lucid_reduce_open(lucid_reduce_shown_fn *shown);
 
 /* Runs the call, or leaves it alone (false; nothing was touched). *rc: MPI_SUCCESS or an MPI error code, for which the
  * communicator's error handler has been called. Collective where the core takes part. */
@@ -120,6 +123,7 @@ LUCID_INTERNAL void lucid_reduce_reap(void);
 /* At MPI_Finalize. */
 LUCID_INTERNAL void lucid_reduce_close(void);
 
+LUCID_INTERNAL void lucid_reduce_shown_to(lucid_reduce_shown_fn *shown);
 LUCID_INTERNAL void lucid_reduce_transport(struct lucid_reduce_comm *own);
 /* Whether a request is done (and gone). Makes no progress inside the library's own progress. */
 LUCID_INTERNAL int lucid_reduce_test(MPI_Request *request, bool *done, MPI_Status *status);

@@ -109,8 +109,9 @@ static void find_engine(void)
         engine = (enum lucid_reduce_engine)own;
 }
 
-void lucid_reduce_open(void)
+void lucid_reduce_open(lucid_reduce_shown_fn *shown)
 {
+    lucid_reduce_shown_to(shown);
     if (lucid_reduce_wanted()) pthread_once(&once, find_engine);
 }
 

@@ -75,10 +75,23 @@ static int idle(void *context)
     return PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, own->comm, &flag, MPI_STATUS_IGNORE);
 }
 
+static lucid_reduce_shown_fn *counts; /* since MPI_Init */
+
+void lucid_reduce_shown_to(lucid_reduce_shown_fn *shown)
+{
+    counts = shown;
+}
+
+static void shown(void *context, size_t bytes, int peer, int tag)
+{
+    struct lucid_reduce_comm *own = context;
+    if (counts) counts(own->comm, peer, tag, bytes);
+}
+
 void lucid_reduce_transport(struct lucid_reduce_comm *own)
 {
     own->transport = (struct sparse_transport){.context = own, .isend = send_bytes, .irecv = receive_bytes, .test = test,
-                                               .cancel = cancel, .idle = idle};
+                                               .cancel = cancel, .idle = idle, .shown = shown};
     PMPI_Comm_rank(own->comm, &own->transport.rank);
     PMPI_Comm_size(own->comm, &own->transport.size);
 }

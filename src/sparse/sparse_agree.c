@@ -200,13 +200,20 @@ static enum sparse_status by_messages(struct sparse_agreement *a)
     STEP_END;
 }
 
-static void show_terms(struct sparse_agreement *a)
+/* To these places of the node. */
+static void show_terms(struct sparse_agreement *a, uint32_t readers)
 {
+    const int first = a->transport->rank - a->nodes.local;
     struct sparse_window_cell *cell = sparse_windows_cell(a->windows, a->windows->asks);
     if (a->nodes.members == 1) return;
     a->terms.seal = sparse_terms_seal(&a->terms);
     memcpy(cell->terms, &a->terms, sizeof a->terms);
     atomic_store_explicit(&cell->word, a->windows->asks, memory_order_release);
+    for (; readers != 0; readers &= readers - 1) {
+        a->record->sent += sizeof a->terms;
+        a->record->sent_dense += sizeof a->terms;
+        sparse_shown(a->transport, sizeof a->terms, first + __builtin_ctz(readers), a->tag);
+    }
 }
 
 /* Of the places in a->left, as they come. */
@@ -232,14 +239,15 @@ static enum sparse_status read_terms(struct sparse_agreement *a, bool replace)
 static enum sparse_status by_words(struct sparse_agreement *a)
 {
     const bool near = a->nodes.members == a->transport->size, leads = !near && a->nodes.local == 0;
+    const uint32_t others = near || leads ? sparse_node_others(&a->nodes) : 1;
     STEP_BEGIN(a->resume);
     a->windows->asks++;
-    if (!leads) show_terms(a);
-    a->left = near || leads ? sparse_node_others(&a->nodes) : 1;
+    if (!leads) show_terms(a, others);
+    a->left = others;
     STEP_AWAIT(read_terms(a, !near && !leads));
     if (!leads) STEP_RETURN;
     STEP_AWAIT(meet(a));
-    show_terms(a);
+    show_terms(a, others);
     STEP_END;
 }
 

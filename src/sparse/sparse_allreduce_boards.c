@@ -68,13 +68,22 @@ static void show_vector(struct sparse_slice *s)
     s->base += sparse_span_bound(s, part_of(s, s->transport->rank));
 }
 
+/* What the others read of this rank's vector of the turn before. */
+static void tell_parts(const struct sparse_slice *s)
+{
+    for (int k = 1; k < s->transport->size; k++)
+        if (!stands_aside(s, beyond(s, k))) sparse_boards_tell(s, beyond(s, k), part_of(s, beyond(s, k)));
+}
+
 /* This rank's part of the group that was shown in the turn before, of all ranks. From area 0 on are p of them, and what joins them: together 2 p / cube, which is less than
  * four, vectors, as many as there are areas of what is sent. */
 static void show_part(struct sparse_slice *s)
 {
     const struct sparse_span own = part_of(s, s->transport->rank);
     size_t *at = s->all->at;
-    if (s->index == s->begin || s->index > s->end || stands_aside(s, s->transport->rank)) return;
+    if (s->index == s->begin || s->index > s->end) return;
+    tell_parts(s);
+    if (stands_aside(s, s->transport->rank)) return;
     sparse_plan_cut_group(s, s->index - 1);
     if (sparse_span_bound(s, own) == 0) return;
     s->acc = sparse_run_begin(s, 0);
@@ -101,6 +110,7 @@ static void write_result(struct sparse_slice *s, size_t group)
 {
     sparse_plan_cut_group(s, group);
     s->in = sparse_run_begin(s, 0);
+    if (!stands_aside(s, s->transport->rank)) sparse_boards_tell_added(s);
     for (int k = 0; k < s->transport->size; k++) {
         const struct sparse_span part = part_of(s, beyond(s, k));
         if (stands_aside(s, beyond(s, k))) continue;

@@ -99,7 +99,7 @@ static enum sparse_status read_all(struct sparse_slice *s)
 {
     STEP_BEGIN(s->inner);
     STEP_AWAIT(sparse_words_begin(s, sparse_node_others(&s->nodes)));
-    sparse_boards_show(s, s->in);
+    sparse_boards_show(s, s->in, false);
     for (s->k = 1; s->k < s->transport->size; s->k++) {
         STEP_AWAIT(sparse_boards_take(s, passing(s, s->k), s->in, s->all->used, sparse_all(s)));
         keep(s, passing(s, s->k), s->all->used, sparse_received_bytes(s, 0));

@@ -44,9 +44,40 @@ static void write_vector(struct sparse_slice *s, const struct sparse_run *run)
     memcpy(slot + TABLE, run->base, run->used);
 }
 
-void sparse_boards_show(struct sparse_slice *s, const struct sparse_run *run)
+static uint64_t entry_of(const char *slot, size_t entry)
 {
-    if (sparse_words_readers(s) != 0 && !sparse_failed(s)) write_vector(s, run);
+    uint64_t at;
+    memcpy(&at, slot + entry * sizeof at, sizeof at);
+    return at;
+}
+
+/* From entry to entry. */
+static size_t bytes_of(const char *slot, size_t entry, size_t end_entry)
+{
+    return (size_t)(entry_of(slot, end_entry) - entry_of(slot, entry));
+}
+
+static int rank_of(const struct sparse_slice *s, int place)
+{
+    return s->transport->rank - s->nodes.local + place;
+}
+
+static void tell_readers(const struct sparse_slice *s, bool own)
+{
+    const char *slot = sparse_words_slot(s);
+    for (uint32_t left = sparse_words_readers(s); left != 0; left &= left - 1) {
+        const int place = __builtin_ctz(left);
+        const size_t base = own ? (size_t)rank_of(s, place) : 0, end = own ? base + 1 : s->positions;
+        sparse_words_tell(s, place, bytes_of(slot, base, end));
+    }
+}
+
+void sparse_boards_show(struct sparse_slice *s, const struct sparse_run *run, bool own)
+{
+    if (sparse_words_readers(s) != 0 && !sparse_failed(s)) {
+        write_vector(s, run);
+        tell_readers(s, own);
+    }
     sparse_words_write(s, SPARSE_WORD_SHOWN, sparse_span_bound(s, sparse_all(s)));
 }
 
@@ -87,9 +118,7 @@ bool sparse_boards_add(struct sparse_slice *s, const char *part, size_t bytes)
 /* From entry to entry of a slot. Returns the bytes; some that cannot be right where they are not. */
 static size_t copy(const char *slot, size_t entry, size_t end_entry, size_t bound, char *to)
 {
-    uint64_t from, end;
-    memcpy(&from, slot + entry * sizeof from, sizeof from);
-    memcpy(&end, slot + end_entry * sizeof end, sizeof end);
+    const uint64_t from = entry_of(slot, entry), end = entry_of(slot, end_entry);
     const bool inside = from <= end && end <= ROOM && end - from <= bound;
     if (inside) memcpy(to, slot + TABLE + from, end - from);
     return inside ? end - from : 1;
@@ -121,13 +150,25 @@ size_t sparse_boards_read_added(struct sparse_slice *s, int rank, struct sparse_
     return take(s, rank, slot, s->positions, s->positions + 1, span, run, 0);
 }
 
+void sparse_boards_tell(const struct sparse_slice *s, int rank, struct sparse_span span)
+{
+    const char *slot = sparse_words_slot_of(s, s->nodes.local, 1);
+    sparse_words_tell(s, place_of(s, rank), bytes_of(slot, span.base, span.base + span.extent));
+}
+
+void sparse_boards_tell_added(const struct sparse_slice *s)
+{
+    const size_t bytes = bytes_of(sparse_words_slot_of(s, s->nodes.local, 1), s->positions, s->positions + 1);
+    for (uint32_t left = sparse_node_others(&s->nodes); left != 0; left &= left - 1) sparse_words_tell(s, __builtin_ctz(left), bytes);
+}
+
 enum sparse_status sparse_boards_await(struct sparse_slice *s)
 {
     for (uint32_t left = s->left; left != 0; left &= left - 1) {
         const int place = __builtin_ctz(left);
         const enum sparse_word word = sparse_words_read(s, place, 1);
         if (word == SPARSE_WORD_NONE) continue;
-        if (word == SPARSE_WORD_ASTRAY && s->group == 1) sparse_fail(s, SPARSE_CORRUPT, s->transport->rank - s->nodes.local + place); /* there is room for one */
+        if (word == SPARSE_WORD_ASTRAY && s->group == 1) sparse_fail(s, SPARSE_CORRUPT, rank_of(s, place)); /* there is room for one */
         else if (word == SPARSE_WORD_ASTRAY) s->voided = true;
         s->left &= ~(UINT32_C(1) << place);
     }

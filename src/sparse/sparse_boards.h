@@ -18,8 +18,8 @@ bool sparse_boards_fit(const struct sparse_call *call, size_t elements);
 /* Slices of so many bytes which have room in a slot, with a part added to the `parts` that they are cut into, whatever is in them. */
 size_t sparse_boards_slices(size_t bytes, size_t parts);
 
-/* After sparse_words_begin: `run`, all positions of the vector; for nobody: that this rank is there. */
-void sparse_boards_show(struct sparse_slice *s, const struct sparse_run *run);
+/* After sparse_words_begin: `run`, all positions of the vector, of which each reader takes all, or its own (as many as there are ranks); for nobody: that this rank is there. */
+void sparse_boards_show(struct sparse_slice *s, const struct sparse_run *run, bool own);
 
 /* Takes positions of a rank's vector to run->base + offset, as a message that slot 0 has received (sparse_received). Returns SPARSE_PENDING if that is yet to come. */
 enum sparse_status sparse_boards_take(struct sparse_slice *s, int rank, struct sparse_run *run, size_t offset, struct sparse_span span);
@@ -36,5 +36,9 @@ enum sparse_status sparse_boards_await(struct sparse_slice *s);
 /* Then, from the turn before, of any rank: positions of its vector, to run->base + offset; the part it has added, which is of this position, to run->base. Return the bytes. */
 size_t sparse_boards_read(struct sparse_slice *s, int rank, struct sparse_span span, struct sparse_run *run, size_t offset);
 size_t sparse_boards_read_added(struct sparse_slice *s, int rank, struct sparse_span span, struct sparse_run *run);
+
+/* What others read so of this rank's (sparse_words_tell): one of them positions of its vector; all of them the part it has added. */
+void sparse_boards_tell(const struct sparse_slice *s, int rank, struct sparse_span span);
+void sparse_boards_tell_added(const struct sparse_slice *s);
 
 #endif

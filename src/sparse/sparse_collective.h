@@ -168,7 +168,7 @@ struct sparse_outcome {
     int peer;                        /* where the trouble came from, or -1 */
     enum sparse_worth worth;         /* looks at dense ones like it */
     double sampled, agreed;          /* density of this rank's vector, and the mean of all; -1: nobody has looked */
-    uint64_t messages, sent, sent_dense, received; /* this rank's; bytes; sent_dense: what the same algorithm sends in dense form */
+    uint64_t messages, sent, sent_dense, received; /* this rank's; bytes; sent: and shown to others of the node in memory; sent_dense: what the same algorithm sends in dense form */
     uint64_t elements, exceptions;   /* of this rank's input, exact */
 };
 

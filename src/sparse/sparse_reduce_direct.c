@@ -41,7 +41,7 @@ static enum sparse_status hand_over(struct sparse_slice *s)
     STEP_BEGIN(s->inner);
     if (sparse_has_words(s)) {
         STEP_AWAIT(sparse_words_begin(s, s->transport->rank == s->root ? 0 : UINT32_C(1) << s->root));
-        sparse_boards_show(s, s->acc);
+        sparse_boards_show(s, s->acc, false);
     } else if (s->transport->rank != s->root) {
         sparse_send(s, 0, s->acc, sparse_all(s), s->root);
         STEP_AWAIT(sparse_wait(s));

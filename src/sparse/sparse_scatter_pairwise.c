@@ -66,7 +66,7 @@ static enum sparse_status read_all(struct sparse_slice *s)
 {
     STEP_BEGIN(s->inner);
     STEP_AWAIT(sparse_words_begin(s, sparse_node_others(&s->nodes)));
-    sparse_boards_show(s, s->acc);
+    sparse_boards_show(s, s->acc, true);
     for (s->k = 1; s->k < s->transport->size; s->k++) {
         STEP_AWAIT(sparse_boards_take(s, before(s, s->k), s->in, place(s, s->k), share(s->transport->rank)));
         keep(s, s->k);

@@ -176,6 +176,7 @@ static void send_word(struct sparse_slice *s, int slot, int to)
     const size_t bound = share_bytes(s, everyone(s));
     const bool there = is_read(s, to) && !s->record->spread && !sparse_failed(s);
     atomic_thread_fence(memory_order_release);
+    if (there) sparse_words_tell(s, place_of(s, to), share_bytes(s, alone(rank)));
     if (there) sparse_send_bytes(s, slot, (const char *)&shown, sizeof shown, bound, to);
     else sparse_shares_send(s, slot, alone(rank), 1, to);
 }
@@ -227,6 +228,8 @@ static uint32_t readers_of(const struct sparse_slice *s)
 static void write_word(struct sparse_slice *s)
 {
     const enum sparse_word word = s->record->spread ? SPARSE_WORD_ASTRAY : SPARSE_WORD_SHOWN;
+    const size_t bytes = word == SPARSE_WORD_SHOWN ? share_bytes(s, leads(s) ? everyone(s) : alone(s->transport->rank)) : 0;
+    for (uint32_t left = readers_of(s); left != 0; left &= left - 1) sparse_words_tell(s, __builtin_ctz(left), bytes);
     sparse_words_write(s, word, share_bytes(s, everyone(s)));
 }
 

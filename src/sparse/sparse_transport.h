@@ -40,11 +40,20 @@ struct sparse_transport {
     /* A step waits for what another rank of the node writes to memory that both have, and no test will be called before the next: makes progress,
      * and lets that rank have the processor. NULL: whoever calls the step does so. Errors are those of a process that waits for others. */
     int (*idle)(void *context);
+
+    /* This rank shows so many bytes in memory where `peer` reads them in place of a message (sparse_words.h): for who counts what goes from rank to
+     * rank. NULL: nobody does. */
+    void (*shown)(void *context, size_t bytes, int peer, int tag);
 };
 
 static inline int sparse_idle(const struct sparse_transport *transport)
 {
     return transport->idle ? transport->idle(transport->context) : 0;
+}
+
+static inline void sparse_shown(const struct sparse_transport *transport, size_t bytes, int peer, int tag)
+{
+    if (transport->shown && bytes > 0) transport->shown(transport->context, bytes, peer, tag);
 }
 
 #endif

@@ -69,6 +69,13 @@ void sparse_words_write(struct sparse_slice *s, enum sparse_word word, size_t bo
     s->record->sent_dense += (uint64_t)__builtin_popcount(sparse_words_readers(s)) * bound;
 }
 
+void sparse_words_tell(const struct sparse_slice *s, int place, size_t bytes)
+{
+    if (sparse_failed(s)) return;
+    s->record->sent += bytes;
+    sparse_shown(s->transport, bytes, rank_at(s, place), s->tag);
+}
+
 enum sparse_word sparse_words_read(struct sparse_slice *s, int place, unsigned before)
 {
     const uint64_t expected = s->windows->turn - before, word = word_of(s, place, expected), turn = word >> KINDS, kind = word & ((1 << KINDS) - 1);

@@ -40,6 +40,9 @@ uint32_t sparse_words_readers(const struct sparse_slice *s);
 /* After the slot is written; SPARSE_WORD_LOST if the call has failed here. `bound`: bytes that a dense form would have sent to each reader. */
 void sparse_words_write(struct sparse_slice *s, enum sparse_word word, size_t bound);
 
+/* What the rank at this place of the node reads of what this one shows, for who counts that, and the record, as sent; once for each time. 0 bytes are nothing. */
+void sparse_words_tell(const struct sparse_slice *s, int place, size_t bytes);
+
 /* A rank's word of this turn, or of so many `before`. SPARSE_WORD_LOST, and the call fails, if it is damaged, or that. */
 enum sparse_word sparse_words_read(struct sparse_slice *s, int place, unsigned before);
 

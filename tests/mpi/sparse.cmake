@@ -111,6 +111,28 @@ if(TARGET mca_coll_sparse)
   lucid_add_sparse_boards_test(sparse_boards_wordless 4 ${component} LUCID_SPARSE_ALGORITHM=reduce_direct SPARSE_WORDS=0 OMPI_MCA_mpi_ft_enable=1)
 endif()
 
+# What is read so, in sessions; and the same where it is sent.
+if(TARGET mca_coll_sparse)
+  add_executable(sparse_shown sparse_shown.c)
+  target_include_directories(sparse_shown PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+  target_link_libraries(sparse_shown PRIVATE lucid MPI::MPI_C)
+  function(lucid_add_sparse_shown_test NAME ALGORITHM)
+    foreach(np 2 4)
+      add_test(NAME ${mpi}.${NAME}_${ALGORITHM}.np${np} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np} env LUCID_SOURCE=pml
+               LUCID_SPARSE_ALWAYS=1 LUCID_SPARSE_ALGORITHM=${ALGORITHM} ${ARGN} $<TARGET_FILE:sparse_shown>)
+      set_tests_properties(${mpi}.${NAME}_${ALGORITHM}.np${np} PROPERTIES LABELS "mpi;sparse" TIMEOUT 120 PROCESSORS 2 ENVIRONMENT "${LUCID_MPI_TEST_ENV}")
+    endforeach()
+  endfunction()
+  foreach(algorithm reduce_direct allreduce_ring allreduce_halving allreduce_shares scatter_pairwise)
+    lucid_add_sparse_shown_test(sparse_shown ${algorithm} ${component})
+    lucid_add_sparse_shown_test(sparse_shown_preload ${algorithm} LUCID_SPARSE=on)
+  endforeach()
+  lucid_add_sparse_shown_test(sparse_shown_long allreduce_shares ${component} SPARSE_EACH=300000) # messages say that they are there
+  foreach(algorithm reduce_direct allreduce_shares scatter_pairwise)
+    lucid_add_sparse_shown_test(sparse_shown_sent ${algorithm} ${component} LUCID_SPARSE_KEEP=64K SPARSE_SENT=1)
+  endforeach()
+endif()
+
 # Vectors of less than 64 KiB.
 add_executable(sparse_short sparse_short.c)
 target_include_directories(sparse_short PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)

@@ -13,48 +13,12 @@
 #include <unistd.h>
 
 #include "api_check.h"
+#include "sparse_figures.h"
 
 enum { ELEMENTS = 20000, AT_ONCE = 8, KINDS = 6, MOST = 16, PATIENCE = 4, EVERY = 32 };
 
 static int rank, size, stays, counts[MOST]; /* of a Reduce_scatter, all but alike */
 static double in[2][ELEMENTS], out[AT_ONCE][ELEMENTS]; /* dense, sparse */
-static MPI_T_pvar_session session;
-
-/* Figures of this process, since it began to watch. */
-static struct { char name[64]; MPI_T_pvar_handle handle; } watched[16];
-static int watching;
-
-static void watch(void)
-{
-    int all, count;
-    MPI_T_pvar_get_num(&all);
-    for (int i = 0; i < all; i++) {
-        char name[256], text[256];
-        int name_length = sizeof name, length = sizeof text, verbosity, class, bind, readonly, continuous, atomic;
-        MPI_Datatype type;
-        MPI_T_enum values;
-        MPI_T_pvar_get_info(i, name, &name_length, &verbosity, &class, &type, &values, text, &length, &bind, &readonly, &continuous, &atomic);
-        if (strncmp(name, "coll_sparse_", strlen("coll_sparse_")) != 0 || watching == 16) continue;
-        snprintf(watched[watching].name, sizeof watched[watching].name, "%.60s", name);
-        CHECK_OK(MPI_T_pvar_handle_alloc(session, i, NULL, &watched[watching++].handle, &count));
-    }
-}
-
-/* Of those whose names begin so. */
-static long long figure(const char *name)
-{
-    long long sum = 0;
-    int found = 0;
-    for (int i = 0; i < watching; i++) {
-        unsigned long long value = 0;
-        if (strncmp(watched[i].name, name, strlen(name)) != 0) continue;
-        CHECK_OK(MPI_T_pvar_read(session, watched[i].handle, &value));
-        sum += (long long)value;
-        found++;
-    }
-    CHECK(found > 0);
-    return sum;
-}
 
 /* The processes' figures must agree, as they have looked at the same calls. */
 static long long looked(void)
@@ -260,7 +224,6 @@ int main(int argc, char **argv)
     stays = threads != NULL;
     MPI_Init_thread(&argc, &argv, stays && number && atoi(number) % 2 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided); /* lets Open MPI forget the other level */
-    MPI_T_pvar_session_create(&session);
     watch();
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     check_rank = rank;
@@ -278,7 +241,7 @@ int main(int argc, char **argv)
     phases();
     persistent();
     const int failed = check_outcome();
-    MPI_T_pvar_session_free(&session);
+    unwatch();
     MPI_T_finalize();
     MPI_Finalize();
     return failed;

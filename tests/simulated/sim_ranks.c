@@ -145,12 +145,16 @@ static void end_request(struct sim *sim, struct request *r)
     free(r);
 }
 
+static bool counts(const struct sim_options *o, int tag)
+{
+    return tag >= o->damaged_tag && (o->damaged_last == 0 || tag <= o->damaged_last);
+}
+
 static struct message *new_message(struct rank *me, const void *buffer, size_t bytes, int tag, struct request *sender)
 {
     struct sim *sim = me->sim;
     struct message *m = need(calloc(1, sizeof *m));
-    const struct sim_options *o = &sim->options;
-    bool data = bytes > 0 && tag >= o->damaged_tag && (o->damaged_last == 0 || tag <= o->damaged_last);
+    bool data = bytes > 0 && counts(&sim->options, tag);
     bool harmed = data && sim->options.damage != SIM_INTACT && (long)sim->data_messages == sim->options.damaged;
     sim->data_messages += data;
     m->source = me->transport.rank;
@@ -165,7 +169,7 @@ static struct message *new_message(struct rank *me, const void *buffer, size_t b
         m->sender = sender;
         sender->message = m;
     }
-    if (harmed) m->bytes = sim_damage(o->damage, m->copy, bytes, &sim->random);
+    if (harmed) m->bytes = sim_damage(sim->options.damage, m->copy, bytes, &sim->random);
     return m;
 }
 
@@ -340,6 +344,13 @@ static int sim_idle(void *context)
     return 0;
 }
 
+static void sim_tell(void *context, size_t bytes, int peer, int tag)
+{
+    struct rank *me = context;
+    struct sim_shown *shown = me->sim->options.shown;
+    if (shown) (counts(&me->sim->options, tag) ? shown->bytes : shown->others)[me->transport.rank][peer] += bytes;
+}
+
 struct sim *sim_create(const struct sim_options *options)
 {
     struct sim *sim = need(calloc(1, sizeof *sim));
@@ -353,7 +364,7 @@ struct sim *sim_create(const struct sim_options *options)
         rank->sim = sim;
         rank->arrived_end = &rank->arrived;
         rank->posted_end = &rank->posted;
-        rank->transport = (struct sparse_transport){r, p, rank, sim_isend, sim_irecv, sim_test, sim_cancel, sim_idle};
+        rank->transport = (struct sparse_transport){r, p, rank, sim_isend, sim_irecv, sim_test, sim_cancel, sim_idle, sim_tell};
     }
     return sim;
 }

@@ -29,6 +29,13 @@ struct sim_options {
     int damaged_tag, damaged_last; /* 0: all from the first of them on */
     int breaks;               /* on this rank (from 1; 0: nowhere) the functions return SIM_BROKEN after `breaks_after` calls */
     long breaks_after;
+    struct sim_shown *shown;  /* what ranks show each other is added there; NULL: it is not counted */
+};
+
+/* Bytes that ranks read in each other's memory, by who shows them and who reads: with the tags that may be damaged, and others. */
+enum { SIM_NEAR = 16 };
+struct sim_shown {
+    uint64_t bytes[SIM_NEAR][SIM_NEAR], others[SIM_NEAR][SIM_NEAR];
 };
 
 enum { SIM_BROKEN = 71, SIM_TRUNCATED = 72 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * sparse_boards_test.c: encoded vectors that the ranks of a node read out of each other's memory, without a message; and when that may be written again.
  */
-#include "sim_trial.h"
+#include "sim_read.h"
 #include "sparse_boards.h"
 #include "sparse_state.h"
 #include "sparse_types.h"
@@ -80,6 +80,52 @@ static void test_results(void **state)
                 t.root = operator % several[i];
                 if (way % 4 != 3 || t.kind != SPARSE_REDUCE_SCATTER) check_calls(&t);
             }
+}
+
+/* What a rank is said to show each other one is what that one reads, to the byte. */
+static void check_shown(struct sim_trial *t)
+{
+    struct sparse_state **states = sim_states_create(t->ranks);
+    (void)run_right(t, states);
+    for (int call = 0; call < 3; call++) {
+        sim_read_begin(t);
+        t->seed++;
+        const struct sim_report report = run_right(t, states);
+        assert_int_equal(report.data_messages, 0);
+        assert_true(sim_read_as_shown(t->ranks));
+        assert_true(call < 2 || sim_shows.others[0][1] > 0); /* windows are known to be read by all in the second agreement behind their opening */
+        if (t->count >= (size_t)t->ranks) assert_true(sim_shows.bytes[t->root == 0][t->root] > 0);
+    }
+    sim_states_destroy(states, t->ranks);
+}
+
+static void test_shown(void **state)
+{
+    for (size_t i = 0; i < COUNT_OF(several); i++)
+        for (size_t which = 0; which < COUNT_OF(algorithms); which++) {
+            if (which == SHARES) continue;
+            for (int long_ones = 0; long_ones < 2; long_ones++) {
+                struct sim_trial t = boards_of(algorithms[which], several[i], long_ones ? 3000 : (size_t)several[i] / 2 + 1, 0);
+                t.root = (int)i % several[i];
+                check_shown(&t);
+            }
+        }
+}
+
+/* A share goes to every other rank. */
+static void test_shown_shares(void **state)
+{
+    for (size_t i = 0; i < COUNT_OF(several); i++) {
+        const int ranks = several[i];
+        struct sim_trial t = boards_of(SPARSE_ALLREDUCE_SHARES, ranks, 96 * (size_t)ranks, 0);
+        struct sparse_state **states = sim_states_create(ranks);
+        (void)run_right(&t, states);
+        sim_read_begin(&t);
+        (void)run_right(&t, states);
+        for (int r = 0; r < ranks; r++)
+            for (int peer = 0; peer < ranks; peer++) assert_int_equal(sim_shows.bytes[r][peer], r == peer ? 0 : 96 * sizeof(double));
+        sim_states_destroy(states, ranks);
+    }
 }
 
 /* Shares of no elements. */
@@ -293,7 +339,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_results), cmocka_unit_test(test_nothing), cmocka_unit_test(test_mixed), cmocka_unit_test(test_sent),
-        cmocka_unit_test(test_without_windows), cmocka_unit_test(test_damage), cmocka_unit_test(test_ahead), cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_without_windows), cmocka_unit_test(test_damage), cmocka_unit_test(test_shown), cmocka_unit_test(test_shown_shares), cmocka_unit_test(test_ahead), cmocka_unit_test(test_turns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,7 +38,7 @@ static void register_figures(const mca_base_component_t *component)
 {
     register_figure(component, "calls_taken", "reductions that ran here", &coll_sparse_process.taken);
     read_figure(component, "calls_passed", "reductions that were passed on", read_passed, NULL);
-    register_figure(component, "bytes_sent", "bytes that the reductions which ran here sent", &coll_sparse_process.sent);
+    register_figure(component, "bytes_sent", "bytes that the reductions which ran here sent, or showed to others of their node", &coll_sparse_process.sent);
     register_figure(component, "bytes_saved", "bytes that their dense forms would have sent more", &coll_sparse_process.saved);
     for (size_t i = 0; i < sizeof density_names / sizeof *density_names; i++) {
         char name[64], help[128];

@@ -22,3 +22,16 @@ void coll_sparse_tell_tags(ompi_communicator_t *comm, int first, int count)
     tell_fn tell = (tell_fn)coll_sparse_lucid("lucid_nbc_tags", &found);
     if (tell) tell(comm, first, count);
 }
+
+/* Where the program has not loaded liblucid, that is looked for again when somebody puts other functions into the PML's table, as it does. */
+void coll_sparse_tell_shown(ompi_communicator_t *comm, int peer, int tag, size_t bytes)
+{
+    typedef void (*shown_fn)(ompi_communicator_t *, int, int, uint64_t);
+    static _Atomic(void *) found;
+    static _Atomic(mca_pml_base_module_isend_fn_t) without;
+    const mca_pml_base_module_isend_fn_t now = mca_pml.pml_isend;
+    if (atomic_load_explicit(&without, memory_order_relaxed) == now) return;
+    const shown_fn tell = (shown_fn)coll_sparse_lucid("lucid_coll_shown", &found);
+    if (tell) tell(comm, peer, tag, bytes);
+    else atomic_store_explicit(&without, now, memory_order_relaxed);
+}
