@@ -161,7 +161,7 @@ class Outcome:
         self.dense, self.lucid, self.library = medians[self.best], medians["lucid"], medians["library"]
         self.ratio, self.against_library = self.dense / self.lucid, self.library / self.lucid
         least = min(routines[name][2] for name in DENSE if name in routines)
-        self.volume = f"{least / routines['lucid'][2]:.1f}" if routines["lucid"][2] > 0 else "all read"
+        self.volume = f"{least / routines['lucid'][2]:.1f}" if routines["lucid"][2] > 0 else ""
         inter = [routines[name][3] for name in DENSE if name in routines]
         again = medians.get("again")
         self.again = self.dense / again if again else None
