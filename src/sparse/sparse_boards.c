@@ -57,17 +57,12 @@ static size_t bytes_of(const char *slot, size_t entry, size_t end_entry)
     return (size_t)(entry_of(slot, end_entry) - entry_of(slot, entry));
 }
 
-static int rank_of(const struct sparse_slice *s, int place)
-{
-    return s->transport->rank - s->nodes.local + place;
-}
-
 static void tell_readers(const struct sparse_slice *s, bool own)
 {
     const char *slot = sparse_words_slot(s);
     for (uint32_t left = sparse_words_readers(s); left != 0; left &= left - 1) {
         const int place = __builtin_ctz(left);
-        const size_t base = own ? (size_t)rank_of(s, place) : 0, end = own ? base + 1 : s->positions;
+        const size_t base = own ? (size_t)sparse_rank_at(s, place) : 0, end = own ? base + 1 : s->positions;
         sparse_words_tell(s, place, bytes_of(slot, base, end));
     }
 }
@@ -124,11 +119,6 @@ static size_t copy(const char *slot, size_t entry, size_t end_entry, size_t boun
     return inside ? end - from : 1;
 }
 
-static int place_of(const struct sparse_slice *s, int rank)
-{
-    return rank - (s->transport->rank - s->nodes.local);
-}
-
 /* What is at these entries, as a message that slot 0 has received. Returns its bytes. */
 static size_t take(struct sparse_slice *s, int rank, const char *slot, size_t entry, size_t end_entry, struct sparse_span span, struct sparse_run *run,
                    size_t offset)
@@ -140,20 +130,20 @@ static size_t take(struct sparse_slice *s, int rank, const char *slot, size_t en
 
 size_t sparse_boards_read(struct sparse_slice *s, int rank, struct sparse_span span, struct sparse_run *run, size_t offset)
 {
-    const char *slot = sparse_words_slot_of(s, place_of(s, rank), 1);
+    const char *slot = sparse_words_slot_of(s, sparse_place_of(s, rank), 1);
     return take(s, rank, slot, span.base, span.base + span.extent, span, run, offset);
 }
 
 size_t sparse_boards_read_added(struct sparse_slice *s, int rank, struct sparse_span span, struct sparse_run *run)
 {
-    const char *slot = sparse_words_slot_of(s, place_of(s, rank), 1);
+    const char *slot = sparse_words_slot_of(s, sparse_place_of(s, rank), 1);
     return take(s, rank, slot, s->positions, s->positions + 1, span, run, 0);
 }
 
 void sparse_boards_tell(const struct sparse_slice *s, int rank, struct sparse_span span)
 {
     const char *slot = sparse_words_slot_of(s, s->nodes.local, 1);
-    sparse_words_tell(s, place_of(s, rank), bytes_of(slot, span.base, span.base + span.extent));
+    sparse_words_tell(s, sparse_place_of(s, rank), bytes_of(slot, span.base, span.base + span.extent));
 }
 
 void sparse_boards_tell_added(const struct sparse_slice *s)
@@ -168,7 +158,7 @@ enum sparse_status sparse_boards_await(struct sparse_slice *s)
         const int place = __builtin_ctz(left);
         const enum sparse_word word = sparse_words_read(s, place, 1);
         if (word == SPARSE_WORD_NONE) continue;
-        if (word == SPARSE_WORD_ASTRAY && s->group == 1) sparse_fail(s, SPARSE_CORRUPT, rank_of(s, place)); /* there is room for one */
+        if (word == SPARSE_WORD_ASTRAY && s->group == 1) sparse_fail(s, SPARSE_CORRUPT, sparse_rank_at(s, place)); /* there is room for one */
         else if (word == SPARSE_WORD_ASTRAY) s->voided = true;
         s->left &= ~(UINT32_C(1) << place);
     }
@@ -177,7 +167,7 @@ enum sparse_status sparse_boards_await(struct sparse_slice *s)
 
 enum sparse_status sparse_boards_take(struct sparse_slice *s, int rank, struct sparse_run *run, size_t offset, struct sparse_span span)
 {
-    const int place = place_of(s, rank);
+    const int place = sparse_place_of(s, rank);
     const enum sparse_word word = sparse_words_read(s, place, 0);
     if (word == SPARSE_WORD_NONE) return sparse_words_idle(s, UINT32_C(1) << place);
     if (word == SPARSE_WORD_ASTRAY) sparse_fail(s, SPARSE_CORRUPT, rank); /* of no such call */

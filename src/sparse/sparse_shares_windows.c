@@ -23,25 +23,15 @@ static bool on_one_node(const struct sparse_slice *s)
     return s->nodes.members == s->transport->size;
 }
 
-static int first_of_node(const struct sparse_slice *s)
-{
-    return s->transport->rank - s->nodes.local;
-}
-
-static int place_of(const struct sparse_slice *s, int rank)
-{
-    return rank - first_of_node(s);
-}
-
 /* Ranks of the node around this one, by how far behind or before it they are. */
 static int behind(const struct sparse_slice *s, int distance)
 {
-    return first_of_node(s) + (s->nodes.local + s->nodes.members - distance) % s->nodes.members;
+    return sparse_rank_at(s, (s->nodes.local + s->nodes.members - distance) % s->nodes.members);
 }
 
 static int beyond(const struct sparse_slice *s, int distance)
 {
-    return first_of_node(s) + (s->nodes.local + distance) % s->nodes.members;
+    return sparse_rank_at(s, (s->nodes.local + distance) % s->nodes.members);
 }
 
 /* Where a slice's share lies in a window, if messages say so. */
@@ -57,12 +47,12 @@ static bool fits(const struct sparse_slice *s, int rank)
 
 static bool reads(const struct sparse_slice *s, int rank)
 {
-    return fits(s, rank) && s->windows->other[place_of(s, rank)];
+    return fits(s, rank) && s->windows->other[sparse_place_of(s, rank)];
 }
 
 static bool is_read(const struct sparse_slice *s, int rank)
 {
-    return s->window && s->windows->read_by[place_of(s, rank)];
+    return s->window && s->windows->read_by[sparse_place_of(s, rank)];
 }
 
 /* Collects its node's shares, and shows them with all others. */
@@ -118,11 +108,11 @@ static void tell_all(struct sparse_slice *s, bool names)
     const int n = s->nodes.members;
     const size_t bytes = names ? sizeof w->name[0] : sizeof w->answer[0][0];
     for (int k = 1; k < n; k++) {
-        const int from = behind(s, k), place = place_of(s, from);
+        const int from = behind(s, k), place = sparse_place_of(s, from);
         sparse_receive_bytes(s, k - 1, names ? (char *)&w->name[place] : (char *)&w->answer[place][1], bytes, from);
     }
     for (int k = 1; k < n; k++) {
-        const int to = beyond(s, k), place = place_of(s, to);
+        const int to = beyond(s, k), place = sparse_place_of(s, to);
         sparse_send_bytes(s, n - 2 + k, names ? (char *)&w->name[s->nodes.local] : (char *)&w->answer[place][0], bytes, bytes, to);
     }
 }
@@ -138,7 +128,7 @@ static void find_all(struct sparse_slice *s)
     struct sparse_windows *w = s->windows;
     w->all = w->own != NULL;
     for (int k = 1; k < s->nodes.members; k++) {
-        const int place = place_of(s, behind(s, k));
+        const int place = sparse_place_of(s, behind(s, k));
         const bool found = told(s, k - 1, sizeof w->name[0]) && sparse_windows_find(w, place);
         w->answer[place][0] = found;
         w->all &= found;
@@ -149,7 +139,7 @@ static void hear_who_found(struct sparse_slice *s)
 {
     struct sparse_windows *w = s->windows;
     for (int k = 1; k < s->nodes.members; k++) {
-        const int place = place_of(s, behind(s, k));
+        const int place = sparse_place_of(s, behind(s, k));
         w->read_by[place] = told(s, k - 1, sizeof w->answer[0][1]) && w->answer[place][1] == 1;
     }
 }
@@ -176,7 +166,7 @@ static void send_word(struct sparse_slice *s, int slot, int to)
     const size_t bound = share_bytes(s, everyone(s));
     const bool there = is_read(s, to) && !s->record->spread && !sparse_failed(s);
     atomic_thread_fence(memory_order_release);
-    if (there) sparse_words_tell(s, place_of(s, to), share_bytes(s, alone(rank)));
+    if (there) sparse_words_tell(s, sparse_place_of(s, to), share_bytes(s, alone(rank)));
     if (there) sparse_send_bytes(s, slot, (const char *)&shown, sizeof shown, bound, to);
     else sparse_shares_send(s, slot, alone(rank), 1, to);
 }
@@ -185,7 +175,7 @@ bool sparse_window_read(struct sparse_slice *s, int rank, uint64_t word)
 {
     if (word != shown || !reads(s, rank)) return false;
     atomic_thread_fence(memory_order_acquire);
-    fetch(s, s->windows->other[place_of(s, rank)] + slot_of(s), alone(rank));
+    fetch(s, s->windows->other[sparse_place_of(s, rank)] + slot_of(s), alone(rank));
     return true;
 }
 
@@ -247,7 +237,7 @@ void sparse_window_show(struct sparse_slice *s)
 static enum sparse_status read_words(struct sparse_slice *s, bool all)
 {
     for (uint32_t left = s->left; left != 0; left &= left - 1) {
-        const int place = __builtin_ctz(left), rank = first_of_node(s) + place;
+        const int place = __builtin_ctz(left), rank = sparse_rank_at(s, place);
         const enum sparse_word word = sparse_words_read(s, place, 0);
         if (word == SPARSE_WORD_NONE) continue;
         if (word == SPARSE_WORD_ASTRAY) s->record->spread = true;

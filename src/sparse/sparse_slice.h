@@ -100,6 +100,17 @@ struct sparse_span {
     size_t base, extent;
 };
 
+/* The rank at a place of this one's node, numbered from the first one there on, and the place of a rank. */
+static inline int sparse_rank_at(const struct sparse_slice *s, int place)
+{
+    return s->transport->rank - s->nodes.local + place;
+}
+
+static inline int sparse_place_of(const struct sparse_slice *s, int rank)
+{
+    return rank - sparse_rank_at(s, 0);
+}
+
 bool sparse_failed(const struct sparse_slice *s);
 
 /* An empty run in area `index`, with the tables `index`. */

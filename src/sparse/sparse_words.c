@@ -16,11 +16,6 @@ bool sparse_has_words(const struct sparse_slice *s)
     return s->words && s->windows->agreed && s->windows->per_node == s->nodes.per_node;
 }
 
-static int rank_at(const struct sparse_slice *s, int place)
-{
-    return s->transport->rank - s->nodes.local + place;
-}
-
 _Static_assert(SPARSE_WINDOW_SLOTS >= 4, "what is read in the turn behind the next one is not written over");
 
 static size_t slot_of(uint64_t turn)
@@ -73,21 +68,21 @@ void sparse_words_tell(const struct sparse_slice *s, int place, size_t bytes)
 {
     if (sparse_failed(s)) return;
     s->record->sent += bytes;
-    sparse_shown(s->transport, bytes, rank_at(s, place), s->tag);
+    sparse_shown(s->transport, bytes, sparse_rank_at(s, place), s->tag);
 }
 
 enum sparse_word sparse_words_read(struct sparse_slice *s, int place, unsigned before)
 {
     const uint64_t expected = s->windows->turn - before, word = word_of(s, place, expected), turn = word >> KINDS, kind = word & ((1 << KINDS) - 1);
     if (turn < expected) return SPARSE_WORD_NONE;
-    if (turn > expected || kind == SPARSE_WORD_NONE) sparse_fail(s, SPARSE_CORRUPT, rank_at(s, place));
-    if (kind == SPARSE_WORD_LOST) sparse_fail(s, SPARSE_PEER_FAILED, rank_at(s, place));
+    if (turn > expected || kind == SPARSE_WORD_NONE) sparse_fail(s, SPARSE_CORRUPT, sparse_rank_at(s, place));
+    if (kind == SPARSE_WORD_LOST) sparse_fail(s, SPARSE_PEER_FAILED, sparse_rank_at(s, place));
     return turn > expected || kind == SPARSE_WORD_NONE ? SPARSE_WORD_LOST : (enum sparse_word)kind;
 }
 
 enum sparse_status sparse_words_idle(struct sparse_slice *s, uint32_t places)
 {
     const int code = sparse_idle(s->transport);
-    if (code) sparse_broken(s, code, rank_at(s, __builtin_ctz(places)));
+    if (code) sparse_broken(s, code, sparse_rank_at(s, __builtin_ctz(places)));
     return code ? SPARSE_FAILED : SPARSE_PENDING;
 }

@@ -120,7 +120,7 @@ void *coll_sparse_lucid(const char *name, _Atomic(void *) *found);
 /* Tells liblucid, if it is there, that messages of these tags, the first being the lowest, belong to the call that the program makes. */
 void coll_sparse_tell_tags(ompi_communicator_t *comm, int first, int count);
 /* ... and that a rank reads so many bytes here in place of a message with this tag. */
-void coll_sparse_tell_shown(ompi_communicator_t *comm, int peer, int tag, size_t bytes);
+void coll_sparse_tell_shown(void *comm, size_t bytes, int peer, int tag);
 
 void coll_sparse_transport(ompi_communicator_t *comm, struct sparse_transport *transport);
 /* Whether a message is complete. */

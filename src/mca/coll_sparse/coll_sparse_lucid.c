@@ -24,7 +24,7 @@ void coll_sparse_tell_tags(ompi_communicator_t *comm, int first, int count)
 }
 
 /* Where the program has not loaded liblucid, that is looked for again when somebody puts other functions into the PML's table, as it does. */
-void coll_sparse_tell_shown(ompi_communicator_t *comm, int peer, int tag, size_t bytes)
+void coll_sparse_tell_shown(void *comm, size_t bytes, int peer, int tag)
 {
     typedef void (*shown_fn)(ompi_communicator_t *, int, int, uint64_t);
     static _Atomic(void *) found;

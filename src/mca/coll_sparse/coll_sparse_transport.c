@@ -42,14 +42,9 @@ static void cancel(void *context, union sparse_request *request)
     ompi_request_wait(&pending, MPI_STATUS_IGNORE);
 }
 
-static void shown(void *context, size_t bytes, int peer, int tag)
-{
-    coll_sparse_tell_shown(context, peer, tag, bytes);
-}
-
 void coll_sparse_transport(ompi_communicator_t *comm, struct sparse_transport *transport)
 {
     *transport = (struct sparse_transport){.rank = ompi_comm_rank(comm), .size = ompi_comm_size(comm), .context = comm,
                                            .isend = send_bytes, .irecv = receive_bytes, .test = test, .cancel = cancel,
-                                           .shown = shown};
+                                           .shown = coll_sparse_tell_shown};
 }
