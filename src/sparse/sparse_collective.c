@@ -88,13 +88,6 @@ static struct sparse_collective *make_handle(const struct sparse_call *call)
     return c;
 }
 
-static void release_handle(struct sparse_collective *c)
-{
-    struct sparse_parameters parameters = c->parameters;
-    if (c->borrowed_handle) c->call.state->spare_lent = false;
-    else give_memory(&parameters, c);
-}
-
 static bool make_offsets(struct sparse_collective *c)
 {
     size_t p = (size_t)c->call.transport->size;
@@ -162,11 +155,9 @@ static struct sparse_share share_of(const struct sparse_collective *c)
     return share;
 }
 
-static struct sparse_times last_times(const struct sparse_collective *c)
+static struct sparse_trials *trials_of(const struct sparse_collective *c)
 {
-    const struct sparse_state *state = c->call.state;
-    if (c->ticket > 0) return sparse_call_turns(&c->call, &c->parameters)->trials.times;
-    return c->timed ? state->trials.times : (struct sparse_times){0};
+    return c->ticket > 0 ? &sparse_call_turns(&c->call, &c->parameters)->trials : &c->call.state->trials;
 }
 
 static void begin_asking(struct sparse_collective *c)
@@ -184,29 +175,37 @@ static void begin_asking(struct sparse_collective *c)
     c->prepared = -c->came;
     struct sparse_share share = share_of(c);
     c->sampled = sparse_sample(&call->operator, call->input, c->elements, c->parameters.sample_lines, share.alone ? &share : NULL);
+    const struct sparse_times last = c->ticket > 0 || c->timed ? trials_of(c)->times : (struct sparse_times){0};
     sparse_agree_init(&c->agreement, call->transport, per_node(c), windows_of(c), call->tag, &c->record, flags_of(c, room, busy, share.alone),
-                      sparse_class_dear(c->class), last_times(c), c->sampled, c->class->observed ? &c->class->learned : NULL);
+                      sparse_class_dear(c->class), last, c->sampled, c->class->observed ? &c->class->learned : NULL);
     if (c->rehearses) c->prepared += c->parameters.clock();
+}
+
+/* One that is to be timed, but runs beside others in turn, makes what was found out worthless: the next look says so. */
+static void begin_again(struct sparse_collective *c, bool busy)
+{
+    const double density = sparse_sample(&c->call.operator, c->call.input, c->elements, c->parameters.sample_lines, NULL);
+    c->timed = true;
+    sparse_call_line(&c->call)->joined |= busy;
+    if (c->ticket > 0) sparse_call_turns(&c->call, &c->parameters)->timed = c->ticket;
+    sparse_trials_repeat(trials_of(c), density, c->parameters.clock());
 }
 
 /* What the ranks have agreed on in an earlier call. */
 static void begin_unasked(struct sparse_collective *c, const struct sparse_answer *known)
 {
-    struct sparse_trials *trials = &c->call.state->trials;
+    const bool joined = sparse_call_line(&c->call)->joined, busy = take_turn(c);
     c->sampled = c->agreed = -1;
     c->decided = true;
     c->choice = (struct sparse_choice){.algorithm = known->algorithm, .dense = known->dense};
-    c->timed = known->repeats;
-    if (c->timed) {
-        double density = sparse_sample(&c->call.operator, c->call.input, c->elements, c->parameters.sample_lines, NULL);
-        sparse_trials_repeat(trials, density, c->parameters.clock());
-    }
+    sparse_call_line(&c->call)->joined = joined;
+    if (known->repeats) begin_again(c, busy);
     if (known->algorithm == SPARSE_LIBRARY) {
-        trials->outside = c->left = true;
+        c->left = true;
+        c->call.state->trials.outside |= c->call.blocking;
         return;
     }
     c->lanes.confirms = sparse_line_runs_ahead(sparse_call_line(&c->call), c->elements * c->call.operator.size);
-    (void)take_turn(c);
     if (make_room(c)) return;
     c->record.error = SPARSE_NO_MEMORY;
     c->status = SPARSE_FAILED;
@@ -249,17 +248,16 @@ static bool shows(struct sparse_collective *c)
 /* What the last call took; the trials that this one belongs to, and whether it is timed. */
 static struct sparse_trials *learn_times(struct sparse_collective *c, const struct sparse_estimate *estimate)
 {
-    struct sparse_state *state = c->call.state;
     const struct sparse_terms *terms = &c->agreement.terms;
-    const struct sparse_times last = sparse_unasked_times(state, terms, estimate);
+    const struct sparse_times last = sparse_unasked_times(&c->call, terms, estimate);
     if (c->ticket > 0) {
         struct sparse_turns *turns = sparse_call_turns(&c->call, &c->parameters);
         c->timed = sparse_turns_learn(turns, terms->flags & SPARSE_BUSY, c->unseen, last);
         if (c->timed) turns->timed = c->ticket;
-        return &turns->trials;
+    } else if (c->timed) {
+        sparse_trials_learn(&c->call.state->trials, last);
     }
-    if (c->timed) sparse_trials_learn(&state->trials, last);
-    return &state->trials;
+    return trials_of(c);
 }
 
 static bool among_nodes(const struct sparse_collective *c)
@@ -382,7 +380,7 @@ static void begin_ring(struct sparse_collective *c)
 {
     if (!sparse_failed(&c->lanes.lane[0])) sparse_lanes_restore(&c->lanes, &c->plan);
     c->class->spread = true;
-    if (c->call.blocking) sparse_unasked_forget(c->call.state, c->class);
+    if (c->call.blocking) sparse_unasked_forget(&c->call, c->class);
     c->choice.algorithm = SPARSE_ALLREDUCE_RING;
     begin_lanes(c);
 }
@@ -489,11 +487,13 @@ void sparse_collective_outcome(const struct sparse_collective *c, struct sparse_
 void sparse_collective_destroy(struct sparse_collective *c)
 {
     if (!c) return;
+    const struct sparse_parameters parameters = c->parameters;
     if (!c->left) end_turn(c, 0);
     sparse_agree_cancel(&c->agreement);
     sparse_agree_cancel(&c->rehearsal);
     sparse_lanes_cancel(&c->lanes);
     sparse_state_return(c->call.state, &c->parameters, c->memory, c->memory_bytes);
     give_memory(&c->parameters, c->offset);
-    release_handle(c);
+    if (c->borrowed_handle) c->call.state->spare_lent = false;
+    else give_memory(&parameters, c);
 }

@@ -35,8 +35,18 @@ struct sparse_class {
     } answer;          /* what runs in those */
 };
 
+/* Of the last call that asked, if the next one of its line, of that shape, is to run the same. */
+struct sparse_repeat {
+    struct sparse_class *class;
+    uint32_t shape;
+    struct sparse_answer answer;
+    double grain; /* struct sparse_estimate */
+    bool due;     /* that is the next one */
+};
+
 /* Calls one behind the other: all of a state in one order, or the starts of a persistent call. */
 struct sparse_line {
+    struct sparse_repeat repeat;
     bool unseen;     /* the last one in turn was the library's routine's without a look: nobody knows when it ends */
     bool joined;     /* calls that do not stand in this line began beside the one that was timed */
     unsigned others; /* how many of those had begun when the last one did */
@@ -71,13 +81,6 @@ struct sparse_state {
         struct sparse_class *class;
         uint32_t shape;              /* which it had then */
     } unseen[SPARSE_UNORDERED];      /* of the last blocking call, and the last one in turn, if it was left to the library's routine without a look */
-    struct sparse_repeat {
-        struct sparse_class *class;  /* of the last blocking call that asked, if the next one, of that shape, is to run the same */
-        uint32_t shape;
-        struct sparse_answer answer;
-        double grain;                /* struct sparse_estimate */
-        bool due;                    /* that is the next one */
-    } repeat;
     struct sparse_line line[SPARSE_UNORDERED + 1]; /* by enum sparse_order */
     struct sparse_windows windows[SPARSE_UNORDERED]; /* from the first call on that gathers long shares, by enum sparse_order */
     struct sparse_windows boards;   /* ... that gathers short ones, or goes straight (sparse_boards.h), of blocking calls: with words */

@@ -110,6 +110,8 @@ void sparse_trials_end(struct sparse_trials *trials, double now);
 /* What the last call took at the slowest rank. Behind an agreement ranks begin one behind the other, and without one as the program has them
  * begin: of a call and its repetition the one counts that took less, since to wait for others only adds. */
 void sparse_trials_learn(struct sparse_trials *trials, struct sparse_times last);
+/* That is void. */
+void sparse_trials_forget(struct sparse_trials *trials);
 
 /* Seconds of an agreement: what the last ones took, or as predicted. */
 double sparse_trials_asking(const struct sparse_trials *trials, double predicted);

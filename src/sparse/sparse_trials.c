@@ -67,12 +67,17 @@ void sparse_trials_end(struct sparse_trials *trials, double now)
     else trials->times.took = took;
 }
 
-void sparse_trials_learn(struct sparse_trials *trials, struct sparse_times last)
+void sparse_trials_forget(struct sparse_trials *trials)
 {
-    struct sparse_trial *trial = trials->last;
     trials->last = NULL;
     trials->times = (struct sparse_times){0};
     trials->outside = trials->repeats = false;
+}
+
+void sparse_trials_learn(struct sparse_trials *trials, struct sparse_times last)
+{
+    struct sparse_trial *trial = trials->last;
+    sparse_trials_forget(trials);
     if (!trial) return;
     if (last.asked > 0) trials->asked[trials->asks++ % SPARSE_TRIAL_RATIOS] = last.asked * 1e-9;
     struct sparse_contender *c = &trial->contender[trials->contender];

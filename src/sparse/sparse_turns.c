@@ -22,13 +22,23 @@ void sparse_turns_end(struct sparse_turns *turns, unsigned ticket, double now)
     if (now > 0) sparse_trials_end(&turns->trials, now);
 }
 
+static unsigned wanted(const struct sparse_turns *turns)
+{
+    return turns->wanted > 0 ? turns->wanted : ALONE;
+}
+
+bool sparse_turns_may_time(const struct sparse_turns *turns)
+{
+    return turns->alone >= wanted(turns);
+}
+
 /* Programs that now and then have several calls under way are believed ever less. */
 bool sparse_turns_learn(struct sparse_turns *turns, bool busy, bool unseen, struct sparse_times last)
 {
-    if (turns->wanted == 0) turns->wanted = ALONE;
+    turns->wanted = wanted(turns);
     if (busy) {
         if (turns->trials.last && turns->wanted < MOST_ALONE) turns->wanted *= 2;
-        turns->trials.last = NULL;
+        sparse_trials_forget(&turns->trials);
         turns->alone = 0;
         return false;
     }

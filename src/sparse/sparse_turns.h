@@ -28,4 +28,7 @@ void sparse_turns_end(struct sparse_turns *turns, unsigned ticket, double now);
  * nobody knows that. Returns whether this call is to be timed. */
 bool sparse_turns_learn(struct sparse_turns *turns, bool busy, bool unseen, struct sparse_times last);
 
+/* Whether the next look may come to that. */
+bool sparse_turns_may_time(const struct sparse_turns *turns);
+
 #endif

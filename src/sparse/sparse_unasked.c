@@ -76,14 +76,14 @@ void sparse_unasked_repeat(const struct sparse_call *call, struct sparse_class *
                            double grain)
 {
     const struct sparse_answer answer = {.algorithm = choice->algorithm, .dense = choice->dense, .repeats = true};
-    if (!call->blocking || !counts(call) || always(call)) return;
-    call->state->repeat = (struct sparse_repeat){class, class->shape, answer, grain, .due = true};
+    if (!counts(call) || always(call)) return;
+    sparse_call_line(call)->repeat = (struct sparse_repeat){class, class->shape, answer, grain, .due = true};
 }
 
-struct sparse_times sparse_unasked_times(const struct sparse_state *state, const struct sparse_terms *terms,
+struct sparse_times sparse_unasked_times(const struct sparse_call *call, const struct sparse_terms *terms,
                                          const struct sparse_estimate *estimate)
 {
-    const struct sparse_repeat *repeat = &state->repeat;
+    const struct sparse_repeat *repeat = &sparse_call_line(call)->repeat;
     struct sparse_times last = {terms->took, terms->asked, terms->again, (double)terms->repeated / 0x1p32 / terms->ranks};
     struct sparse_estimate then = *estimate;
     then.grain = repeat->grain;
@@ -93,17 +93,17 @@ struct sparse_times sparse_unasked_times(const struct sparse_state *state, const
     return last;
 }
 
-void sparse_unasked_forget(struct sparse_state *state, struct sparse_class *class)
+void sparse_unasked_forget(const struct sparse_call *call, struct sparse_class *class)
 {
     class->alike = class->same = 0;
-    state->repeat.due = false;
+    sparse_call_line(call)->repeat.due = false;
 }
 
 /* Whether a call is the one that was to come next. If it is another one, none is. */
 static bool repeats(const struct sparse_call *call, struct sparse_class *class)
 {
-    struct sparse_repeat *repeat = &call->state->repeat;
-    if (!call->blocking || call->state->trials.outside) return false; /* outside: what the library's routine calls */
+    struct sparse_repeat *repeat = &sparse_call_line(call)->repeat;
+    if (call->blocking && call->state->trials.outside) return false; /* outside: what the library's routine calls */
     const bool found = repeat->due && repeat->class == class && repeat->shape == class->shape;
     repeat->due = false;
     if (found) class->skipped++;
@@ -122,7 +122,7 @@ struct sparse_answer sparse_unasked(const struct sparse_call *call, size_t eleme
     if (has_successors(call)) call->state->unseen[call->order].class = NULL;
     if (the_library_s(call, elements)) return the_library;
     struct sparse_class *class = sparse_call_class(call, elements);
-    if (repeats(call, class)) return call->state->repeat.answer;
+    if (repeats(call, class)) return sparse_call_line(call)->repeat.answer;
     if (always_asks(call, class) || !counts(call) || sparse_class_looks(class, parameters)) return sparse_ask;
     const struct sparse_answer answer = sparse_class_unasked(class, parameters);
     if (has_successors(call) && answer.algorithm == SPARSE_LIBRARY)
@@ -130,11 +130,19 @@ struct sparse_answer sparse_unasked(const struct sparse_call *call, size_t eleme
     return answer;
 }
 
+/* The one call that is undecided may be timed, and then this one may run the same without a look: several are under way at once, here, which the
+ * last of them has said. */
+static bool may_repeat(const struct sparse_state *state, unsigned undecided)
+{
+    const struct sparse_turns *turns = state->turns.memory;
+    return undecided == 1 && turns && sparse_turns_may_time(turns);
+}
+
 /* An entry that is there makes nobody else's make way, and each answer adds one to those that are alike, or begins anew. */
 bool sparse_collective_looks(const struct sparse_call *call, unsigned undecided)
 {
     const size_t elements = sparse_call_elements(call);
-    if (the_library_s(call, elements)) return false;
+    if (the_library_s(call, elements) || may_repeat(call->state, undecided)) return false;
     const struct sparse_class *class = sparse_class_found(&call->state->classes[call->order], shape_of(call, elements));
     return class && (always_asks(call, class) || class->alike + undecided < call->parameters->patience);
 }
