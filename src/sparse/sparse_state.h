@@ -48,7 +48,7 @@ struct sparse_repeat {
 struct sparse_line {
     struct sparse_repeat repeat;
     bool unseen;     /* the last one in turn was the library's routine's without a look: nobody knows when it ends */
-    bool joined;     /* calls that do not stand in this line began beside the one that was timed */
+    bool joined;     /* calls that do not stand in this line began beside the one that was timed, or it beside others when it ran once more */
     unsigned others; /* how many of those had begun when the last one did */
     size_t ahead;    /* bytes of vectors since ranks last waited for each other */
 };
