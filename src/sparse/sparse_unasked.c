@@ -130,8 +130,8 @@ struct sparse_answer sparse_unasked(const struct sparse_call *call, size_t eleme
     return answer;
 }
 
-/* The one call that is undecided may be timed, and then this one may run the same without a look: several are under way at once, here, which the
- * last of them has said. */
+/* Whether this call may be the repetition of the one that is undecided, if that comes to be timed. Of several the last one began beside
+ * others, here, and will not be. */
 static bool may_repeat(const struct sparse_state *state, unsigned undecided)
 {
     const struct sparse_turns *turns = state->turns.memory;

@@ -54,6 +54,19 @@ void sim_states_destroy(struct sparse_state **states, int ranks)
     free(states);
 }
 
+struct sparse_series **sim_series_create(int ranks)
+{
+    struct sparse_series **series = need(calloc((size_t)ranks, sizeof *series));
+    for (int r = 0; r < ranks; r++) series[r] = need(sparse_series_create());
+    return series;
+}
+
+void sim_series_destroy(struct sparse_series **series, int ranks)
+{
+    for (int r = 0; series && r < ranks; r++) sparse_series_destroy(series[r]);
+    free(series);
+}
+
 static enum sparse_kind kind_of(enum sparse_algorithm algorithm)
 {
     return algorithm <= SPARSE_REDUCE_LEADERS      ? SPARSE_REDUCE

@@ -81,4 +81,8 @@ struct sim_trial sim_trial_near(enum sparse_algorithm algorithm, int ranks, size
 struct sparse_state **sim_states_create(int ranks);
 void sim_states_destroy(struct sparse_state **states, int ranks);
 
+/* The ranks', of one persistent call. */
+struct sparse_series **sim_series_create(int ranks);
+void sim_series_destroy(struct sparse_series **series, int ranks); /* NULL: nothing */
+
 #endif

@@ -74,19 +74,6 @@ static void test_runs_again(void **state)
     assert_int_equal(asked, 12);
 }
 
-static struct sparse_series **make_series(void)
-{
-    struct sparse_series **series = calloc(RANKS, sizeof *series);
-    for (int r = 0; r < RANKS; r++) series[r] = sparse_series_create();
-    return series;
-}
-
-static void destroy_series(struct sparse_series **series)
-{
-    for (int r = 0; series && r < RANKS; r++) sparse_series_destroy(series[r]);
-    free(series);
-}
-
 /* Nonblocking calls that come one at a time, and starts of a persistent one: timed from the third look on. One more that begins beside another
  * call, at any rank, has been timed in vain, as the one before it has. */
 static void test_nonblocking_ones_run_again(void **state)
@@ -97,7 +84,7 @@ static void test_nonblocking_ones_run_again(void **state)
         struct sim_report report = {0};
         t.order = SPARSE_IN_TURN;
         t.density = 0.001;
-        t.series = persistent ? make_series() : NULL;
+        t.series = persistent ? sim_series_create(RANKS) : NULL;
         int calls = 0;
         while (asks(&t, states, &report)) assert_true(++calls < 8);
         assert_true(calls > 2);
@@ -113,7 +100,7 @@ static void test_nonblocking_ones_run_again(void **state)
         assert_true(asks(&t, states, &report));
         assert_int_equal(turns->wanted, 2 * wanted);
         assert_int_equal(trial->contender[turns->trials.contender].tried, tried);
-        destroy_series(t.series);
+        sim_series_destroy(t.series, RANKS);
         sim_states_destroy(states, RANKS);
     }
 }

@@ -213,24 +213,11 @@ static void test_one_at_a_time_is_timed(void **state)
     assert_false(ours_in_the_end(&t));
 }
 
-static struct sparse_series **make_series(void)
-{
-    struct sparse_series **series = calloc(RANKS, sizeof *series);
-    for (int r = 0; r < RANKS; r++) series[r] = sparse_series_create();
-    return series;
-}
-
-static void destroy_series(struct sparse_series **series)
-{
-    for (int r = 0; r < RANKS; r++) sparse_series_destroy(series[r]);
-    free(series);
-}
-
 /* Dense: most starts are the library's routine's without a message; of two calls of one shape each has its own, and nonblocking ones theirs. */
 static void test_starts_count_by_themselves(void **state)
 {
     struct sparse_state **states = sim_states_create(RANKS);
-    struct sparse_series **first = make_series(), **second = make_series();
+    struct sparse_series **first = sim_series_create(RANKS), **second = sim_series_create(RANKS);
     struct sim_trial none = trial_of(SPARSE_IN_TURN, SIM_DENSE, 1), one = none, other = none;
     const unsigned patience = none.parameters.patience, all = expected(&none.parameters, CALLS);
     one.series = first;
@@ -240,8 +227,8 @@ static void test_starts_count_by_themselves(void **state)
     assert_int_equal(looked_at(&other, states, 1), 0);
     assert_int_equal(looked_at(&none, states, CALLS), all);
     assert_int_equal(looked_at(&other, states, CALLS - patience - 1), all - patience);
-    destroy_series(first);
-    destroy_series(second);
+    sim_series_destroy(first, RANKS);
+    sim_series_destroy(second, RANKS);
     sim_states_destroy(states, RANKS);
 }
 
@@ -251,7 +238,7 @@ static void test_starts_are_timed(void **state)
     const double library[] = {0.1, 1e-6};
     for (int quick = 0; quick < 2; quick++) {
         struct sparse_state **states = sim_states_create(RANKS);
-        struct sparse_series **series = make_series();
+        struct sparse_series **series = sim_series_create(RANKS);
         struct sim_trial t = trial_of(SPARSE_IN_TURN, SIM_DENSE, 1);
         unsigned ours = 0;
         t.series = series;
@@ -265,7 +252,7 @@ static void test_starts_are_timed(void **state)
             ours += i >= CALLS / 2 && done;
         }
         assert_true(quick ? ours <= 2 : ours >= CALLS / 2 - 4); /* looks at the other one */
-        destroy_series(series);
+        sim_series_destroy(series, RANKS);
         sim_states_destroy(states, RANKS);
     }
 }
