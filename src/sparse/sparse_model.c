@@ -208,16 +208,18 @@ static void showing(struct costs *c)
     for (int k = 0; k < c->steps; k++) merge(c, ldexp(c->elements, -k - 1), ranks_at(c, k));
 }
 
-/* p - 1 messages of `elements` as they were at the start, added to a dense result. A ring's slowest edge, and most of the
- * messages of the others, are between nodes; a ring has one such edge per node, which it does not share. */
-static void directly(struct costs *c, double elements, bool ring)
+/* p - 1 messages of `elements` as they were at the start, added to a dense result. A ring's slowest edge, and most of what comes in pairs,
+ * are between nodes; a ring has one such edge per node, which it does not share. To a root all are sent at once: each takes it as much as
+ * within a node, and those of one node do not wait for each other, for the latency has been measured with a message of each of its ranks. */
+enum senders { RING, PAIRS, TO_ROOT };
+static void directly(struct costs *c, double elements, enum senders senders)
 {
-    double p = c->estimate->ranks, bytes = elements * encoded(c, 1);
-    bool near = p <= c->rates->ranks_per_node;
+    const double p = c->estimate->ranks, bytes = elements * encoded(c, 1), per_node = fmin(p, fmax(1, c->rates->ranks_per_node));
     if (on_boards(c, elements)) return;
-    double share = ring || near ? 1 : fmin(p, fmax(1, c->rates->ranks_per_node));
-    c->latency += (p - 1) * (near ? c->rates->latency_node : c->rates->latency_network);
-    c->wire += (p - 1) * bytes / (near ? c->rates->bandwidth_node : c->rates->bandwidth_network / share);
+    const double here = senders == TO_ROOT || per_node >= p ? per_node : 1, far = p - here, share = senders == PAIRS ? per_node : 1;
+    c->latency += senders == TO_ROOT ? (p - 1) * c->rates->latency_node + (ceil(p / here) - 1) * c->rates->latency_network
+                                     : (here - 1) * c->rates->latency_node + far * c->rates->latency_network;
+    c->wire += (here - 1) * bytes / c->rates->bandwidth_node + far * bytes / (c->rates->bandwidth_network / share);
     c->work += (p - 1) * (c->dense ? elements * (double)c->estimate->size / c->rates->add : 2 * bytes / c->rates->merge);
 }
 
@@ -228,7 +230,7 @@ static void gathering_vectors(struct costs *c, double elements)
     double bytes = elements * encoded(c, 1);
     if (on_boards(c, elements)) return;
     if (!sparse_ring_doubles(p)) {
-        directly(c, elements, true);
+        directly(c, elements, RING);
         return;
     }
     for (int distance = p / 2; distance > 0; distance /= 2)
@@ -380,7 +382,7 @@ static void cost_of(struct costs *c, enum sparse_algorithm algorithm)
     switch (algorithm) {
     case SPARSE_REDUCE_BINOMIAL: doubling(c, 1), write_out(c, n); break;
     case SPARSE_REDUCE_HALVING: halving(c), gathering(c), write_out(c, n); break;
-    case SPARSE_REDUCE_DIRECT: directly(c, n, true), write_out(c, n); break;
+    case SPARSE_REDUCE_DIRECT: directly(c, n, TO_ROOT), write_out(c, n); break;
     case SPARSE_REDUCE_CHAIN: passing_on(c), write_out(c, n); break;
     case SPARSE_REDUCE_LEADERS: along_leaders(c), write_out(c, n); break;
     case SPARSE_ALLREDUCE_DOUBLING: doubling(c, 1), write_out(c, n), handing_back(c, n); break;
@@ -393,7 +395,7 @@ static void cost_of(struct costs *c, enum sparse_algorithm algorithm)
     case SPARSE_ALLREDUCE_LEADERS: over_leaders(c), write_out(c, n); break;
     case SPARSE_ALLREDUCE_SHARES: sharing(c); break;
     case SPARSE_SCATTER_HALVING: halving(c), write_out(c, n / p), handing_back(c, n / p); break;
-    case SPARSE_SCATTER_PAIRWISE: directly(c, n / p, false), write_out(c, n / p); break;
+    case SPARSE_SCATTER_PAIRWISE: directly(c, n / p, PAIRS), write_out(c, n / p); break;
     case SPARSE_SCAN_DOUBLING: doubling(c, 2), write_out(c, n); break;
     case SPARSE_SCAN_CHAIN: passing_on(c), write_out(c, n); break;
     default: break;
