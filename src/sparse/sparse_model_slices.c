@@ -36,12 +36,18 @@ bool sparse_near(const struct sparse_rates *rates, int ranks)
     return ranks <= rates->ranks_per_node;
 }
 
+/* Encoded slices may be long: between nodes a slice takes as many latencies as one that is twice as long. */
+static bool cut_into_longer(enum sparse_algorithm algorithm, bool near)
+{
+    const bool reduces = algorithm == SPARSE_REDUCE_BINOMIAL || algorithm == SPARSE_REDUCE_HALVING || algorithm == SPARSE_REDUCE_DIRECT;
+    return algorithm == SPARSE_ALLREDUCE_HALVING || algorithm == SPARSE_ALLREDUCE_DOUBLING || algorithm == SPARSE_SCATTER_PAIRWISE ||
+           (!near && (reduces || algorithm == SPARSE_SCATTER_HALVING));
+}
+
 size_t sparse_slices(enum sparse_algorithm algorithm, bool dense, bool near, size_t slices)
 {
-    bool longer = !dense && (algorithm == SPARSE_ALLREDUCE_HALVING || algorithm == SPARSE_ALLREDUCE_DOUBLING ||
-                             (algorithm == SPARSE_SCATTER_PAIRWISE && near));
     if (dense && near && slices >= 2) return 2 * slices;
-    return longer && slices >= 4 ? slices / 2 : slices;
+    return !dense && slices >= 4 && cut_into_longer(algorithm, near) ? slices / 2 : slices;
 }
 
 size_t sparse_shares_slices(int ranks, size_t slices)

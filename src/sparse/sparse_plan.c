@@ -151,14 +151,27 @@ static size_t most_slices(const struct sparse_plan *plan)
     return other > most ? other : most;
 }
 
+/* The one with the longest slices. */
+static enum sparse_algorithm longest_of(enum sparse_kind kind)
+{
+    switch (kind) {
+    case SPARSE_REDUCE: return SPARSE_REDUCE_HALVING;
+    case SPARSE_ALLREDUCE: return SPARSE_ALLREDUCE_HALVING;
+    case SPARSE_REDUCE_SCATTER: return SPARSE_SCATTER_HALVING;
+    default: return SPARSE_SCAN_DOUBLING;
+    }
+}
+
 /* Bytes of a lane's areas: of a ring as much as is kept, of the other algorithms what their slices need. */
 static size_t areas_of(const struct sparse_plan *plan)
 {
     const struct sparse_call *call = plan->call;
-    size_t bytes = plan->elements * call->operator.size, room = room_of(plan, plan->slices);
-    if (call->kind != SPARSE_ALLREDUCE) return SPARSE_AREAS * room;
-    size_t ring = (size_t)sparse_ring_room(call->transport->size, bytes / plan->slices, plan->slices == 1) * room;
-    size_t longer = SPARSE_AREAS * room_of(plan, sparse_slices(SPARSE_ALLREDUCE_HALVING, false, false, plan->slices));
+    const int size = call->transport->size;
+    const bool near = sparse_near(&call->parameters->rates, size);
+    const size_t longer = SPARSE_AREAS * room_of(plan, sparse_slices(longest_of(call->kind), false, near, plan->slices));
+    if (call->kind != SPARSE_ALLREDUCE) return longer;
+    const size_t bytes = plan->elements * call->operator.size;
+    const size_t ring = (size_t)sparse_ring_room(size, bytes / plan->slices, plan->slices == 1) * room_of(plan, plan->slices);
     return ring > longer ? ring : longer;
 }
 

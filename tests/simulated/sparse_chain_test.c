@@ -74,6 +74,21 @@ static void test_slices_of_halving(void **state)
     assert_int_equal(sparse_least_slices(SPARSE_ALLREDUCE_DOUBLING, true, &lab, 16, bytes, 8), 8);
 }
 
+/* Encoded ones of calls with many steps are half as many, but those of a chain; on one node those of a Reduce are short for the caches. */
+static void test_slices_that_are_encoded(void **state)
+{
+    static const enum sparse_algorithm between[] = {SPARSE_REDUCE_BINOMIAL, SPARSE_REDUCE_HALVING, SPARSE_REDUCE_DIRECT,
+                                                    SPARSE_SCATTER_HALVING, SPARSE_SCATTER_PAIRWISE, SPARSE_ALLREDUCE_HALVING};
+    for (size_t i = 0; i < sizeof between / sizeof *between; i++) {
+        assert_int_equal(sparse_slices(between[i], false, false, 8), 4);
+        assert_int_equal(sparse_slices(between[i], false, false, 3), 3);
+        assert_int_equal(sparse_slices(between[i], true, false, 8), 8);
+    }
+    assert_int_equal(sparse_slices(SPARSE_REDUCE_BINOMIAL, false, true, 8), 8);
+    assert_int_equal(sparse_slices(SPARSE_SCATTER_HALVING, false, true, 8), 8);
+    assert_int_equal(sparse_slices(SPARSE_REDUCE_CHAIN, false, false, 8), 8);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -81,6 +96,7 @@ int main(void)
         cmocka_unit_test(test_all_to_the_root),
         cmocka_unit_test(test_slices_of_a_chain),
         cmocka_unit_test(test_slices_of_halving),
+        cmocka_unit_test(test_slices_that_are_encoded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

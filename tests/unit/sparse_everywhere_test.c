@@ -9,7 +9,7 @@
 #include "sparse_vectors.h"
 #include "unit.h"
 
-#define FORMULAS UINT64_C(0x109aaf84442bfb0c)
+#define FORMULAS UINT64_C(0x1b481263e56183ea)
 #define MESSAGES UINT64_C(0x2e2ed153b45abc8f)
 
 /** FNV-1a. */
