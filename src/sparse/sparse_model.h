@@ -125,9 +125,9 @@ int sparse_ring_room(int ranks, size_t slice_bytes, bool alone);
 /* Whether all of so many ranks are on one node. */
 bool sparse_near(const struct sparse_rates *rates, int ranks);
 
-/* Slices that an algorithm takes of a vector that is cut into `slices`. An encoded Allreduce has half as many, and between nodes so have
- * Reduce and Reduce_scatter, but for chains: their steps are many and their messages short. Dense forms
- * have twice as many on one node, `near`, so that a slice and its sum stay in L2. */
+/* Slices that an algorithm takes of a vector that is cut into `slices`. An Allreduce by halving or doubling and a
+ * pairwise exchange, encoded, have half as many, and between nodes so have Reduce and Reduce_scatter, but for chains: their steps are many and
+ * their messages short. Dense forms have twice as many on one node, `near`, so that a slice and its sum stay in L2. */
 size_t sparse_slices(enum sparse_algorithm algorithm, bool dense, bool near, size_t slices);
 
 /* Where a message is what one rank has filled of a slice: a quarter of what a slice is else, whatever the number of ranks. */

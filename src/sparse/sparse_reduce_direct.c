@@ -4,7 +4,8 @@
  *
  * When: the inputs together are hardly larger than their union (disjoint inputs, or very sparse ones): then the root receives no
  * more than it must, each message travels once, and nobody but the root works.
- * Cost: (p-1) (alpha + beta n e(d) + gamma n e(d)) at the root, and n written. Dense: (p-1) (alpha + beta n).
+ * Cost: (p-1) (alpha + beta n e(d) + gamma n e(d)) at the root, and n written. Dense: (p-1) (alpha + beta n). Between nodes alpha is a node's
+ * own for each message, and the network's once for each other node: messages of one node do not wait for each other.
  * Source: linear gather; for sparse vectors the split of SparCML (Renggli et al., SC 2019) with one owner. */
 #include "sparse_boards.h"
 #include "sparse_step.h"
