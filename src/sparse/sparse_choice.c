@@ -170,7 +170,7 @@ static struct sparse_choice by_trial(enum sparse_kind kind, double library, cons
     struct sparse_contest contest = {.n = 1, .dense = 1 + algorithms, .cost = {library}, .asking = trial->asking,
                                      .margin = encoded_margin(estimate, parameters), .thin = estimate->density < 0.5,
                                      .steady = sparse_both_ways(kind) && sparse_near(&parameters->rates, estimate->ranks),
-                                     .every = parameters->every, .share = trial->share};
+                                     .far = !sparse_near(&parameters->rates, estimate->ranks), .every = parameters->every, .share = trial->share};
     contest.unlearned = contest.thin && !estimate->learned;
     trial->modes = waits(estimate, parameters, sparse_trial_expected(trial, 0, library));
     contest.dense_margin = dense_margin(estimate, parameters, trial->modes);

@@ -323,18 +323,18 @@ static struct sparse_answer answer_for_others(const struct sparse_collective *c,
  * tell. */
 static bool stands_in(const struct sparse_collective *c)
 {
-    bool alike = c->timed && c->class->same > 1;
-    return alike && !c->choice.settled && !c->choice.open && c->class->answer.grounds > 0;
+    return c->timed && c->class->same > 1 && !c->choice.settled && !c->choice.open && c->class->answer.grounds > 0;
 }
 
-/* Whether to run it once more without asking. Of a long vector's time an agreement is hardly a part; an encoded form is for such inputs, and
- * one that stands in is not worth two calls. Where messages go one way, to a root or to higher ranks, calls without an agreement run into each other, and
- * what one takes at a rank says little. */
+/* Whether to run it once more without asking. Of a long vector's time an agreement is hardly a part (between nodes, where such calls take tens of
+ * milliseconds, others are not tried twice in a row where it is less than an eighth); an encoded form is for such inputs, and one that stands in is not worth two calls. Where
+ * messages go one way, to a root or to higher ranks, calls without an agreement run into each other, and what one takes at a rank says little. */
 static bool repeats(const struct sparse_collective *c)
 {
     const struct sparse_choice *choice = &c->choice;
     const bool encoded = choice->algorithm != SPARSE_LIBRARY && !choice->dense, alike = c->timed && c->class->same > 1;
-    return sparse_both_ways(c->call.kind) && alike && sparse_trial_refuses(c->asking, c->takes) && (!encoded || choice->open || choice->settled);
+    const double part = choice->open && !sparse_near(&c->parameters.rates, c->call.transport->size) ? 0.08 : 1;
+    return sparse_both_ways(c->call.kind) && alike && sparse_trial_refuses(part * c->asking, c->takes) && (!encoded || choice->open || choice->settled);
 }
 
 /* Sets the choice; false when it is the library's own routine's turn, or nobody's. */

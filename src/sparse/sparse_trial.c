@@ -18,6 +18,7 @@ enum {
     CHANGES = 2,       /* of the best after which all calls ask for a while, and one more in PER_CHANGE of them */
     PER_CHANGE = 128,
     SCOUTS = 8,        /* calls that ask between the first two that are to show how inputs overlap now */
+    LATER = 32,        /* calls before who is far behind after one has another */
     AGAIN = 64,        /* every so many calls, and at the 4th, 8th, 16th ..., the second best runs, if it is near */
 };
 /* Who is predicted to take so many times as long as the best of ours is not tried. The library's routine is the one whose inside
@@ -179,6 +180,17 @@ static double close_to_best(const struct sparse_trial *trial, const struct spars
     return second < nearest * least ? nearest * least : 0;
 }
 
+/* Over a network: its one call has taken several times as long as another's. In a program with few calls one more would be a noticeable part of
+ * them; in others there is time for it. The first call of all says little: connections are made in it, and memory is new. */
+static bool far_behind(const struct sparse_trial *trial, const struct sparse_contest *c, int i)
+{
+    double least = INFINITY;
+    if (!c->far || trial->contender[i].tried != 1 || i == trial->first || trial->calls >= LATER) return false;
+    for (int k = 0; k < c->n; k++)
+        if (trial->contender[k].tried > 0) least = fmin(least, expected_with(trial, c, k));
+    return expected_with(trial, c, i) > fmax(little, reach * least);
+}
+
 /* How often it runs before it is judged. The library's routine comes first, when everything is new to the caches and to the other
  * processes: it runs again beside what is nearly as good. */
 static uint32_t rounds(const struct sparse_trial *trial, const struct sparse_contest *c, int i, double close)
@@ -194,7 +206,7 @@ static int next_to_try(const struct sparse_trial *trial, const struct sparse_con
     int next = -1;
     for (int i = 0; i < c->n; i++) {
         uint32_t tried = trial->contender[i].tried;
-        if (tried >= rounds(trial, c, i, close) || !promising(trial, c, i, best)) continue;
+        if (tried >= rounds(trial, c, i, close) || !promising(trial, c, i, best) || far_behind(trial, c, i)) continue;
         bool before = next < 0 || tried < trial->contender[next].tried;
         if (before || (tried == trial->contender[next].tried && c->cost[i] < c->cost[next])) next = i;
     }
@@ -317,10 +329,10 @@ static int scout(struct sparse_trial *trial, const struct sparse_contest *c, int
 }
 
 /* How near the library's routine must be to run again in the place of one of ours. It comes first, when all is new to the caches and to malloc:
- * what it took then says least of all. Later only a dense form has to show again that it is better. */
+ * what it took then says least of all, but over a network, where that is a small part. Later only a dense form has to show again that it is better. */
 static double library_reached(const struct sparse_trial *trial, const struct sparse_contest *c, int best)
 {
-    if (trial->contender[0].tried < SPARSE_TRIAL_RATIOS) return library_reach;
+    if (trial->contender[0].tried < SPARSE_TRIAL_RATIOS) return c->far && trial->contender[0].tried > 0 ? reach : library_reach;
     return best >= c->dense ? reach : 0;
 }
 
@@ -382,8 +394,10 @@ static int after_a_shift(const struct sparse_trial *trial, const struct sparse_c
 int sparse_trial_choose(struct sparse_trial *trial, const struct sparse_contest *contest, bool *open)
 {
     const double *cost = contest->cost;
+    trial->dense = contest->dense;
     begin_anew(trial);
     int next = next_to_try(trial, contest);
+    if (trial->calls == 0) trial->first = next;
     const int ran = trial->ran;
     trial->ran = -1;
     *open = next >= 0 || one_waits(trial, contest);

@@ -28,6 +28,7 @@ struct sparse_contest {
     bool unlearned;                 /* ... and nobody knows how they overlap */
     unsigned merge;                 /* a bit for each contender that shows it */
     bool steady;                    /* on one node, of calls that take the same at all ranks */
+    bool far;                       /* ranks are on several nodes */
     unsigned every;                 /* calls, of which one asks, where asking is a noticeable part of them */
     double share;                   /* ... and the share of that time in each of those in which an encoded form runs */
 };
@@ -50,6 +51,7 @@ struct sparse_trial {
     uint32_t used; /* when last; 0: free */
     struct sparse_sort sort;
     uint32_t calls;
+    int first, dense; /* who ran first; the first dense form, as in the contest */
     int incumbent;
     int ran;          /* whose time the last call has added; -1: nobody's */
     int former;       /* who was the incumbent before the last changes; -1: nobody */

@@ -17,6 +17,27 @@ static double distance(const struct sparse_trial *t, uint32_t shape, struct spar
     return fmax(times / denser, fabs(sort.growth - t->sort.growth) / otherwise);
 }
 
+/* The library's routine and dense forms take what they take, however dense inputs are: what is known of them from calls with others is known
+ * of these. */
+static bool whatever_the_inputs(const struct sparse_trial *trial, int contender)
+{
+    return contender == 0 || (trial->dense > 0 && contender >= trial->dense);
+}
+
+static void take_over(const struct sparse_trials *trials, struct sparse_trial *trial)
+{
+    const struct sparse_trial *last = NULL;
+    for (const struct sparse_trial *t = trials->trial; t < trials->trial + SPARSE_TRIALS; t++)
+        if (t != trial && t->used > 0 && t->shape == trial->shape && (!last || t->used > last->used)) last = t;
+    if (!last) return;
+    trial->dense = last->dense;
+    for (int i = 0; i < SPARSE_CONTENDERS; i++) {
+        if (!whatever_the_inputs(last, i)) continue;
+        trial->contender[i] = last->contender[i];
+        trial->contender[i].level = 0;
+    }
+}
+
 struct sparse_trial *sparse_trials_at(struct sparse_trials *trials, uint32_t shape, struct sparse_sort sort)
 {
     struct sparse_trial *oldest = trials->trial, *found = NULL;
@@ -32,6 +53,7 @@ struct sparse_trial *sparse_trials_at(struct sparse_trials *trials, uint32_t sha
     if (!found) {
         found = oldest;
         *found = (struct sparse_trial){.shape = shape, .sort = sort, .incumbent = -1, .ran = -1, .former = -1};
+        take_over(trials, found);
     }
     found->used = ++trials->now;
     return found;
@@ -74,19 +96,27 @@ void sparse_trials_forget(struct sparse_trials *trials)
     trials->outside = trials->repeats = false;
 }
 
+static void note(struct sparse_trial *trial, int contender, float ratio)
+{
+    struct sparse_contender *c = &trial->contender[contender];
+    c->ratio[c->tried % SPARSE_TRIAL_RATIOS] = ratio;
+    c->tried++;
+    if (contender != trial->incumbent) c->level = (float)sparse_trial_level(trial);
+}
+
 void sparse_trials_learn(struct sparse_trials *trials, struct sparse_times last)
 {
     struct sparse_trial *trial = trials->last;
     sparse_trials_forget(trials);
     if (!trial) return;
     if (last.asked > 0) trials->asked[trials->asks++ % SPARSE_TRIAL_RATIOS] = last.asked * 1e-9;
-    struct sparse_contender *c = &trial->contender[trials->contender];
     trial->twice = last.again > 0;
     const uint32_t took = trial->twice && last.again < last.took ? last.again : last.took;
     const bool known = took > 0 && trials->predicted > 0;
-    c->ratio[c->tried % SPARSE_TRIAL_RATIOS] = known ? (float)(took * 1e-7 / trials->predicted) : 1; /* or it would be tried for ever */
-    c->tried++;
-    if (trials->contender != trial->incumbent) c->level = (float)sparse_trial_level(trial);
+    const float ratio = known ? (float)(took * 1e-7 / trials->predicted) : 1; /* or it would be tried for ever */
+    const bool all = whatever_the_inputs(trial, trials->contender);
+    for (struct sparse_trial *t = trials->trial; t < trials->trial + SPARSE_TRIALS; t++)
+        if (t == trial || (all && t->used > 0 && t->shape == trial->shape)) note(t, trials->contender, ratio);
     trial->ran = trials->contender;
 }
 

@@ -273,11 +273,11 @@ static void test_dense_form_unseen(void **state)
     t.pattern = SIM_RANDOM;
     t.density = 0.001;
     int ours = 0;
-    for (int call = 0; call < 60; call++) {
+    for (int call = 0; call < 120; call++) { /* of which the 64th is looked at, if none before */
         struct sim_report report = run(&t, states);
         ours += report.done == RANKS && !report.outcome[0].dense;
     }
-    assert_in_range(ours, 20, 60);
+    assert_in_range(ours, 50, 120);
     sim_states_destroy(states, t.ranks);
 }
 
@@ -347,7 +347,7 @@ static void test_dense_form_in_the_caches(void **state)
 static void test_library_is_measured(void **state)
 {
     assert_in_range(left_to_library(1e-4, true, NULL), 40, 58);
-    assert_in_range(left_to_library(1, true, NULL), 2, 6); /* it is tried, too */
+    assert_in_range(left_to_library(1, true, NULL), 1, 6); /* it is tried, too */
     assert_int_equal(left_to_library(1e-4, false, NULL), 0);
 }
 
@@ -357,7 +357,7 @@ static void test_reductions_of_the_library_s(void **state)
     struct sim_trial inside = free_trial(SPARSE_REDUCE, RANKS, SIM_DENSE, 1, 15872);
     inside.timed = inside.fast = true;
     inside.library = 1e-5;
-    assert_in_range(left_to_library(1, true, &inside), 2, 6);
+    assert_in_range(left_to_library(1, true, &inside), 1, 6);
 }
 
 /* Of 40 calls after many others, those that run ours, and of these the ones without a look. Ours takes four messages, one behind the other,

@@ -393,10 +393,11 @@ static void test_seen_again_in_passing(void **state)
     for (int call = 0; call < 2000; call++) {
         struct sim_report report;
         assert_true(sim_trial_run(&t, states, &report));
-        if (call >= 400) asked += report.done ? report.outcome[0].agreed >= 0 : report.messages > 0, others += report.done != last;
+        if (call >= 400) asked += report.done ? report.outcome[0].agreed >= 0 : report.messages > 0;
+        if (call >= 100) others += report.done != last;
         last = report.done;
     }
-    assert_int_equal(asked, 1600 / (4 * (int)t.parameters.every));
+    assert_in_range(asked, 1600 / (4 * (int)t.parameters.every), 1600 / (4 * (int)t.parameters.every) + 1); /* 12.5 */
     assert_true(others > 2);
     sim_states_destroy(states, t.ranks);
 }
