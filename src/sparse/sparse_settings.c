@@ -3,6 +3,7 @@
 #include "sparse_settings.h"
 
 #include "sparse_short.h"
+#include "sparse_windows.h"
 
 #include <string.h>
 
@@ -21,6 +22,7 @@ size_t sparse_short_least(const struct lucid_params *user)
 void sparse_settings(const struct lucid_params *user, struct sparse_parameters *parameters)
 {
     sparse_parameters_default(parameters);
+    sparse_windows_spare(SPARSE_WINDOWS_SPARED);
     parameters->short_measured = user->sparse_short == LUCID_SIZE_WORD;
     if (!parameters->short_measured) parameters->short_bytes = user->sparse_short;
     parameters->slice_bytes = user->sparse_slice;

@@ -29,6 +29,13 @@ static char *map(int file, int protection)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 static uint64_t new_mark(const void *memory)
 {
     struct timespec now;
@@ -59,8 +66,32 @@ static int new_file(void)
 /* Of all communicators, and ranks, of this process. */
 static _Atomic int windows_there;
 
+/* Those in a row that did not live long, after how many of them others are spared, and those that were. */
+static _Atomic unsigned brief, brief_enough, spared;
+
+void sparse_windows_spare(unsigned after)
+{
+    atomic_store(&brief_enough, after);
+}
+
+static bool is_spared(void)
+{
+    enum { EVERY = 16 };
+    const unsigned enough = atomic_load(&brief_enough);
+    return enough > 0 && atomic_load(&brief) >= enough && atomic_fetch_add(&spared, 1) % EVERY != EVERY - 1;
+}
+
+static void note_life(const struct sparse_windows *windows)
+{
+    enum { TURNS = 64 };
+    static const double long_enough = 0.1;
+    if (windows->turn < TURNS && seconds() - windows->opened < long_enough) atomic_fetch_add(&brief, 1);
+    else atomic_store(&brief, 0);
+}
+
 static int new_window(void)
 {
+    if (is_spared()) return -1;
     const int file = atomic_fetch_add(&windows_there, 1) < SPARSE_WINDOWS_MOST ? new_file() : -1;
     if (file < 0) atomic_fetch_sub(&windows_there, 1);
     return file;
@@ -83,6 +114,7 @@ void sparse_windows_open(struct sparse_windows *windows, int place)
     const uint64_t mark = new_mark(memory);
     memcpy(memory, &mark, sizeof mark);
     windows->file = file;
+    windows->opened = seconds();
     windows->own = memory + FRONT;
     windows->name[place] = (struct sparse_window_name){(uint64_t)getpid(), (uint64_t)file, mark};
 }
@@ -119,7 +151,11 @@ void sparse_windows_hide(struct sparse_windows *windows)
 void sparse_windows_close(struct sparse_windows *windows)
 {
     sparse_windows_hide(windows);
-    if (windows->own) munmap(windows->own - FRONT, BYTES), forget_window();
+    if (windows->own) {
+        munmap(windows->own - FRONT, BYTES);
+        forget_window();
+        note_life(windows);
+    }
     for (int place = 0; place < SPARSE_WINDOWS; place++)
         if (windows->other[place]) munmap((void *)(uintptr_t)(windows->other[place] - FRONT), BYTES);
     *windows = (struct sparse_windows){.file = -1};

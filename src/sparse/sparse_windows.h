@@ -19,6 +19,12 @@ enum { SPARSE_WINDOW_HEAD = 256 };
 /* Windows that a process has at a time: what communicators come to that live side by side. */
 enum { SPARSE_WINDOWS_MOST = 32 };
 
+/* To open windows takes a communicator milliseconds, which reductions win back in a hundred calls. When that many in a row have been closed within a
+ * tenth of a second and before their 64th turn, a process opens every 16th only, until one has lived longer: what communicators it makes, it makes for a
+ * few calls. 0, as at the start: it opens all. Who has none is sent what would be in it. Thread-safe. */
+enum { SPARSE_WINDOWS_SPARED = 12 };
+void sparse_windows_spare(unsigned after);
+
 /* Where a rank's is to be found, and by what one knows that it is the one. All zero: there is none. */
 struct sparse_window_name {
     uint64_t process, file, mark;
@@ -35,7 +41,8 @@ struct sparse_windows {
     unsigned crowded;                         /* calls in which slots are not tried for more than what fits in any case (sparse_allreduce_boards.c): the same */
     uint64_t asks;                            /* agreements in which terms were: the same */
     bool taken[SPARSE_WINDOW_SLOTS];          /* this rank's slots, by a call under way */
-    int file;                                 /* this rank's, while others may still come for it */
+    double opened;                            /* this rank's: when */
+    int file;                                 /* ... while others may still come for it */
     char *own;                                /* NULL: there is none */
     const char *other[SPARSE_WINDOWS];        /* by place; NULL: out of reach */
     bool read_by[SPARSE_WINDOWS];             /* this rank's, by that one */

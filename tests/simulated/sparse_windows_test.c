@@ -203,10 +203,40 @@ static void test_most(void **state)
     for (int i = 0; i <= SPARSE_WINDOWS_MOST; i++) sparse_windows_close(&windows[i]);
 }
 
+/* A process makes communicators for a few calls each, a dozen and more: of those to come every 16th has a window. */
+static void test_spared(void **state)
+{
+    struct sparse_windows one = {0};
+    int there = 0;
+    sparse_windows_spare(SPARSE_WINDOWS_SPARED);
+    for (int i = 0; i < 2 * SPARSE_WINDOWS_SPARED; i++) { /* those of the tests before may count */
+        sparse_windows_open(&one, 0);
+        sparse_windows_close(&one);
+    }
+    for (int i = 0; i < 64; i++) {
+        sparse_windows_open(&one, 0);
+        assert_int_equal(one.own != NULL, one.name[0].mark != 0);
+        there += one.own != NULL;
+        sparse_windows_close(&one);
+    }
+    assert_int_equal(there, 4);
+    for (int often = 0; often < 2; often++) { /* one that has lived long, or has been used */
+        for (int i = 0; i < 2 * SPARSE_WINDOWS_SPARED * 16; i++) sparse_windows_close(&one), sparse_windows_open(&one, 0);
+        while (!one.own) sparse_windows_open(&one, 0);
+        if (often) one.turn = 64;
+        else one.opened -= 1;
+        sparse_windows_close(&one);
+        sparse_windows_open(&one, 0);
+        assert_non_null(one.own);
+    }
+    sparse_windows_close(&one);
+    sparse_windows_spare(0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_window), cmocka_unit_test(test_most), cmocka_unit_test(test_results), cmocka_unit_test(test_out_of_reach),
+        cmocka_unit_test(test_window), cmocka_unit_test(test_most), cmocka_unit_test(test_spared), cmocka_unit_test(test_results), cmocka_unit_test(test_out_of_reach),
         cmocka_unit_test(test_strays), cmocka_unit_test(test_damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
