@@ -194,11 +194,21 @@ static void interpret(const struct meter *meter, struct plan *plan)
     pthread_mutex_unlock(&lock);
 }
 
+/* The first ranks of a node, as many as it has processors. */
+static bool has_processor(const struct meter *meter)
+{
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    long before = 0;
+    for (int rank = 0; rank < meter->transport->rank; rank++) before += near(meter, rank);
+    return processors <= 0 || before < processors;
+}
+
+/* A processor's rates by all at once that have one, as in a reduction: they share memory. More would only take turns. */
 static int measure(const struct meter *meter, struct plan *plan)
 {
     int rc = 0;
     sparse_rates_default(&plan->rates);
-    (void)sparse_rates_calibrate(&plan->rates); /* by all at once, as in a reduction: they share memory, and perhaps cores */
+    if (has_processor(meter)) (void)sparse_rates_calibrate(&plan->rates);
     if (plan->within) rc = measure_level(meter, plan->within, true, &plan->rates.latency_node, &plan->rates.bandwidth_node);
     if (plan->between && !rc) rc = measure_level(meter, plan->between, false, &plan->rates.latency_network, &plan->rates.bandwidth_network);
     return rc;
