@@ -3,9 +3,9 @@
  * times. Sums of doubles stand for all operators; others are slower, here and in the MPI library. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "sparse_block.h"
+#include "sparse_measure.h"
 #include "sparse_model.h"
 
 enum { ELEMENTS = 1 << 18, TIMES = 4, FEW = 100, SOME = 10 /* one of so many is an exception */ };
@@ -16,13 +16,6 @@ struct bench {
     char *dense, *left, *right, *out;
     size_t left_bytes, right_bytes, out_bytes;
 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void fill(struct bench *b, unsigned one_in, uint64_t seed)
 {
@@ -63,9 +56,9 @@ static double best_of(struct bench *b, void (*work)(struct bench *))
 {
     double best = 0;
     for (int i = 0; i < TIMES; i++) {
-        double begin = now(), took;
+        double begin = sparse_seconds(), took;
         work(b);
-        took = now() - begin;
+        took = sparse_seconds() - begin;
         if (i == 1 || took < best) best = took; /* the first one touches new memory */
     }
     return best > 1e-9 ? best : 1e-9;

@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "sparse_measure.h"
+
 /* In front: the mark and the words, each on a line of the caches of its own, and the cells. Then the slots. */
 enum { FRONT = 4096, LINE = 64, CELLS = 1024, BYTES = FRONT + SPARSE_WINDOW_BYTES };
 _Static_assert((1 + SPARSE_WINDOW_SLOTS) * LINE <= CELLS, "words are before cells");
@@ -27,13 +29,6 @@ static char *map(int file, int protection)
 {
     char *memory = mmap(NULL, BYTES, protection, MAP_SHARED | MAP_POPULATE, file, 0);
     return memory == MAP_FAILED ? NULL : memory;
-}
-
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 static uint64_t new_mark(const void *memory)
@@ -85,7 +80,7 @@ static void note_life(const struct sparse_windows *windows)
 {
     enum { TURNS = 64 };
     static const double long_enough = 0.1;
-    if (windows->turn < TURNS && seconds() - windows->opened < long_enough) atomic_fetch_add(&brief, 1);
+    if (windows->turn < TURNS && sparse_seconds() - windows->opened < long_enough) atomic_fetch_add(&brief, 1);
     else atomic_store(&brief, 0);
 }
 
@@ -114,7 +109,7 @@ void sparse_windows_open(struct sparse_windows *windows, int place)
     const uint64_t mark = new_mark(memory);
     memcpy(memory, &mark, sizeof mark);
     windows->file = file;
-    windows->opened = seconds();
+    windows->opened = sparse_seconds();
     windows->own = memory + FRONT;
     windows->name[place] = (struct sparse_window_name){(uint64_t)getpid(), (uint64_t)file, mark};
 }

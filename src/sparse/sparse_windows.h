@@ -19,7 +19,7 @@ enum { SPARSE_WINDOW_HEAD = 256 };
 /* Windows that a process has at a time: what communicators come to that live side by side. */
 enum { SPARSE_WINDOWS_MOST = 32 };
 
-/* To open windows takes a communicator milliseconds, which reductions win back in a hundred calls. When that many in a row have been closed within a
+/* To open windows takes a communicator milliseconds, which reductions have to win back. When that many in a row have been closed within a
  * tenth of a second and before their 64th turn, a process opens every 16th only, until one has lived longer: what communicators it makes, it makes for a
  * few calls. 0, as at the start: it opens all. Who has none is sent what would be in it. Thread-safe. */
 enum { SPARSE_WINDOWS_SPARED = 12 };
